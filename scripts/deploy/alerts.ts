@@ -16,10 +16,10 @@ export interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-const sourceFile = "deploy/alerts/source.yaml";
+const sourceFile = "deploy/alerts/alerts.yaml";
 export const rulesFile = "deploy/alerts/levee.rules.yaml";
 export const kuredFile = "deploy/alerts/kured-values.yaml";
-const note = "# Made by `npm run deploy:render` from deploy/alerts/source.yaml; change that.\n";
+const note = "# Made by `npm run deploy:render` from deploy/alerts/alerts.yaml; change that.\n";
 
 /** The alerts in every form in which they are shipped. */
 export function alertFiles(read: Read): ReadonlyMap<string, string> {

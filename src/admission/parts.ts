@@ -5,7 +5,7 @@ import type { Blocker } from "./rulings.ts";
 import { PluginMemory } from "./load/plugin-memory.ts";
 import { PluginTimes } from "./load/plugin-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
-import { SlotLine, type SlotRules } from "./line/slot-line.ts";
+import { Line, type LineRules } from "./line/line.ts";
 import { HostLoad } from "./load/host-load.ts";
 import type { Lane } from "./line/lane.ts";
 import { AdaptiveLimit } from "./load/limit.ts";
@@ -18,7 +18,7 @@ const lateShare = 1 / 3;
 
 /** A line with its own slots and times, because DELs take other times than ADDs. */
 export interface Door {
-  readonly line: SlotLine;
+  readonly line: Line;
   readonly bulkhead: Bulkhead;
   readonly times: PluginTimes;
   readonly queueMs: number;
@@ -67,7 +67,7 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
     isOpen: (network) => breaker.isOpen(network),
     hasWorked: (network) => times.knows(network),
   });
-  const rules: SlotRules = {
+  const rules: LineRules = {
     classes: attachClasses,
     waitingMax: limits.waitingMax,
     lateMs: limits.addQueueMs * lateShare,
@@ -78,7 +78,7 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
       heldBack(admissionClass, isHeldBack) ?? attachBlocker(lane, admissionClass, learned),
     trouble: (lane) => openNetwork(lane, breaker),
   };
-  const line = new SlotLine(rules);
+  const line = new Line(rules);
   return { line, bulkhead, times, queueMs: limits.addQueueMs };
 
   function isHeldBack(): boolean {
@@ -90,7 +90,7 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
 function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
   const times = new PluginTimes(clock);
   const bulkhead = new Bulkhead({ isOpen: () => false, hasWorked: (network) => times.knows(network) });
-  const rules: SlotRules = {
+  const rules: LineRules = {
     classes: ["detach"],
     waitingMax: limits.waitingMax,
     lateMs: limits.delQueueMs * lateShare,
@@ -100,7 +100,7 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
     blocker: () => undefined,
     trouble: () => undefined,
   };
-  return { line: new SlotLine(rules), bulkhead, times, queueMs: limits.delQueueMs };
+  return { line: new Line(rules), bulkhead, times, queueMs: limits.delQueueMs };
 }
 
 /**

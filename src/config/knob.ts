@@ -33,3 +33,11 @@ export type Knob = NumberKnob | PathKnob | PortKnob;
 
 /** Levee's own key, or a key of Multus. */
 type KnobOrigin = "levee" | "multus";
+
+export function ms(byDefault: number, min: number, max: number, reason: string): NumberKnob {
+  return { unit: "ms", default: byDefault, min, max, reason, origin: "levee" };
+}
+
+export function count(byDefault: number, min: number, max: number, reason: string): NumberKnob {
+  return { unit: "count", default: byDefault, min, max, reason, origin: "levee" };
+}

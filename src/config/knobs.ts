@@ -1,54 +1,12 @@
-import type { Knob, NumberKnob, PathKnob, PortKnob } from "./knob.ts";
+import { count, ms, type Knob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
+import { timeBudgets } from "./time-budgets.ts";
 
 /**
- * Every number setting of daemon-config.json. A check compares docs/knobs.md with this table, and budgets.ts checks how
- * the budgets add up.
+ * Every number setting of daemon-config.json; time-budgets.ts has the times of a call. A check compares docs/knobs.md
+ * with this table.
  */
 export const numberKnobs = {
-  addBudgetMs: ms(
-    55_000,
-    5_000,
-    110_000,
-    "The time limit of one ADD, enforced by the shim. containerd holds a read lock during an ADD, so an endless ADD and a change of a conf together would stop the node.",
-  ),
-  addLookupMs: ms(
-    5_000,
-    100,
-    30_000,
-    "How long an ADD waits for its pod and its networks to appear in the local view.",
-  ),
-  addDelegatesMs: ms(
-    25_000,
-    1_000,
-    100_000,
-    "All plugins of one ADD together; a plugin past it is killed with its children.",
-  ),
-  addUndoMs: ms(
-    8_000,
-    1_000,
-    60_000,
-    "Reserved for the undo of a failed ADD by the same shim, before the shim returns the error.",
-  ),
-  addQueueMs: ms(15_000, 100, 60_000, "How long an ADD waits for a slot before the runtime is told to retry later."),
-  delBudgetMs: ms(
-    50_000,
-    5_000,
-    55_000,
-    "The time limit of one DEL. containerd allows 60 s for its clean-up, so the reply must come earlier.",
-  ),
-  delDelegatesMs: ms(25_000, 1_000, 50_000, "All plugins of one DEL together."),
-  delQueueMs: ms(
-    20_000,
-    100,
-    50_000,
-    "How long a DEL waits for a slot before the daemon stores it on disk and reports success.",
-  ),
-  delPatienceMs: ms(
-    2_000,
-    1,
-    20_000,
-    "How long the shim tries to reach the daemon for a DEL before it writes a durable delete record.",
-  ),
+  ...timeBudgets,
   delAttemptsMax: count(
     3,
     1,
@@ -196,11 +154,3 @@ export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey, K
 export type NumberKnobKey = keyof typeof numberKnobs;
 type PathKnobKey = keyof typeof pathKnobs;
 type PortKnobKey = keyof typeof portKnobs;
-
-function ms(byDefault: number, min: number, max: number, reason: string): NumberKnob {
-  return { unit: "ms", default: byDefault, min, max, reason, origin: "levee" };
-}
-
-function count(byDefault: number, min: number, max: number, reason: string): NumberKnob {
-  return { unit: "count", default: byDefault, min, max, reason, origin: "levee" };
-}

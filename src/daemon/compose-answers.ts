@@ -1,5 +1,5 @@
-import { answerQuestion, checksAnswer, nodeAnswer } from "./answer/answers.ts";
-import type { ThisNode } from "./answer/this-node.ts";
+import { answerQuestion, checksAnswer } from "./answer/answers.ts";
+import { nodeAnswer, type ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
@@ -11,9 +11,9 @@ interface AnswerParts {
 }
 
 export interface ComposedAnswers {
-  /** To a command on the socket. */
+  /** Answers a command on the socket. */
   readonly answer: (question: string) => unknown;
-  /** To `levee check node --all`, over HTTP. */
+  /** Answers `levee check node --all` over HTTP. */
   readonly node: () => object;
 }
 

@@ -1,14 +1,14 @@
 import { AttachmentGc } from "./collect/attachment-gc.ts";
-import { tellOfGarbage } from "./collect/garbage-checks.ts";
+import { registerGarbage } from "./collect/garbage-checks.ts";
 import { Gc } from "./collect/gc.ts";
-import { LeaseGc } from "./collect/leases/lease-gc.ts";
-import { MissingNetworks } from "./collect/missing-networks-watch.ts";
+import { OrphanLeases } from "./collect/leases/orphan-leases.ts";
+import { MissingNetworksWatch } from "./collect/missing-networks-watch.ts";
 import { SelfGc } from "./collect/self-gc.ts";
 import { UndoDead } from "./collect/undo-dead.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
 
-/** Garbage collection: the verb GC, and our own rounds. */
+/** Garbage collection: the verb GC, and the daemon's own rounds. */
 export interface CollectParts {
   readonly gc: Gc;
   readonly selfGc: SelfGc;
@@ -17,9 +17,9 @@ export interface CollectParts {
 export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
   const dead = new UndoDead({ ...ground, ...undo });
   const attachments = new AttachmentGc({ ...ground, ...undo, dead });
-  const leases = new LeaseGc(ground);
-  const missing = new MissingNetworks(ground);
-  tellOfGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
+  const leases = new OrphanLeases(ground);
+  const missing = new MissingNetworksWatch(ground);
+  registerGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
   const resident = (): ReturnType<UndoParts["residents"]["hand"]> => undo.residents.hand();
   return {
     gc: new Gc({ ...ground, dead }),

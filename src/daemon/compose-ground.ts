@@ -5,16 +5,16 @@ import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { Journal } from "../state/journal/journal.ts";
 import { MultusMirror } from "../state/multus/multus-mirror.ts";
-import { HungDelegates } from "./answer/hung-delegates.ts";
+import { HungPlugins } from "./answer/hung-plugins.ts";
 import { expectPods } from "./attach/expect-pods.ts";
 import { NodeChecks } from "./health/node-checks.ts";
 import { ConfCache } from "./look-up/conf-cache.ts";
 import { countRulings } from "./metrics/admission-metrics.ts";
 import type { LogCounts } from "./metrics/log-metrics.ts";
-import { Measures } from "./metrics/measures.ts";
+import { CallMetrics } from "./metrics/call-metrics.ts";
 import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
 import { ChainNotes } from "./record/chain-notes.ts";
-import { LastRulings } from "./record/last-rulings.ts";
+import { LastRulings } from "./record/ruling-feed.ts";
 import { logRulings } from "./record/log-rulings.ts";
 import { Pulse } from "./record/pulse.ts";
 import { recordRulings } from "./record/record-rulings.ts";
@@ -29,16 +29,16 @@ export interface DaemonOptions {
   readonly config: DaemonConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many lines the log wrote, summed up and dropped; absent where they are not counted. */
+  /** How many lines the log wrote, summarized and dropped; absent where they are not counted. */
   readonly logCounts?: () => LogCounts;
   readonly software: string;
-  /** What the process was told of the cluster around it. */
+  /** What the environment says about the cluster. */
   readonly cluster: ClusterPlace;
-  /** Fault injection for the kill matrix: called after each journal record has reached the file. */
+  /** Fault injection for the kill matrix: called after each journal entry has reached the file. */
   readonly onJournalWritten?: (count: number) => void;
 }
 
-/** What the rooms stand on: made before any of them, and handed to each as far as it needs it. */
+/** The parts that several rooms need. They are made first, and each room takes the few it declares. */
 export type Ground = Awaited<ReturnType<typeof composeGround>>;
 
 export async function composeGround(options: DaemonOptions, source: Source, metrics: MetricsRegistry) {
@@ -55,11 +55,11 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
   recorder.start();
   const timeline = new Pulse(clock, recorder);
-  const measures = new Measures(metrics);
+  const measures = new CallMetrics(metrics);
   const rulings = new RulingFeed();
   countRulings(metrics, rulings);
   logRulings(rulings, logger);
-  const hung = new HungDelegates({ clock, journal, rulings });
+  const hung = new HungPlugins({ clock, journal, rulings });
   const lastRulings = new LastRulings(rulings);
   const admission = composeAdmission(config, clock, rulings);
   recordRulings({ rulings, timeline, recorder }, admission);
@@ -102,5 +102,5 @@ function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFee
     holdMsMax: addHoldMs,
     systemNamespaces,
   };
-  return new Admission({ clock, limits, onRuling: (ruling) => rulings.tell(ruling) });
+  return new Admission({ clock, limits, onRuling: (ruling) => rulings.emit(ruling) });
 }

@@ -1,5 +1,5 @@
 import { phaseOf } from "./answer/answers.ts";
-import type { ThisNode } from "./answer/this-node.ts";
+import type { ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
@@ -8,7 +8,7 @@ import { startConfDir } from "./conf-dir/start-conf-dir.ts";
 import { startNodeHealth } from "./health/node-health.ts";
 import { startNodeWatch } from "./health/node-watch.ts";
 import { startOwnLoad } from "./health/own-load.ts";
-import { registerNodeMetrics } from "./metrics/node-metrics.ts";
+import { registerNodeMetrics } from "./health/node-metrics.ts";
 import type { Service } from "./service.ts";
 import type { Source } from "./source/source.ts";
 import { startStatusRepair } from "./tell/status-repair.ts";
@@ -18,12 +18,12 @@ interface ServiceParts {
   readonly collect: CollectParts;
   readonly source: Source;
   readonly thisNode: ThisNode;
-  /** Undefined when the runtime's conf is not our business. */
+  /** Undefined when the settings leave the runtime's conf directory alone. */
   readonly confDir: ConfDir | undefined;
   readonly node: () => object;
 }
 
-/** Starts every part that works beside the calls, in this order. */
+/** Starts the parts that work beside the calls, in this order. */
 export async function composeServices(ground: Ground, parts: ServiceParts): Promise<readonly Service[]> {
   const { undo, collect, source, thisNode, confDir, node } = parts;
   const { recovery, residents, offline } = undo;

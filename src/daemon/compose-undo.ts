@@ -11,7 +11,7 @@ import { Suspects } from "./undo/suspects.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
 
-/** The parts that take attachments away again. */
+/** The parts that undo attachments. */
 export type UndoParts = ReturnType<typeof composeUndo>;
 
 export function composeUndo(ground: Ground) {
@@ -20,7 +20,7 @@ export function composeUndo(ground: Ground) {
   const residents = new Residents(clock);
   const offline = new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal });
   const leaks = new Leaks(ground);
-  // Recovery needs undo, and undo drops the work that asks recovery: the question is put when both are there.
+  // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
   const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
   const lost = new LostRecords(ground);

@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { installsConf } from "../config/installs-conf.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
-import type { ThisNode } from "./answer/this-node.ts";
+import type { ThisNode } from "./answer/node-answer.ts";
 import { composeAnswers } from "./compose-answers.ts";
 import { composeCollect } from "./compose-collect.ts";
 import { composeServices } from "./compose-services.ts";
@@ -22,20 +22,20 @@ import { openSource } from "./source/open-source.ts";
 import { composeGround, type DaemonOptions } from "./compose-ground.ts";
 
 export interface RunningDaemon {
-  /** Ends in order; nothing under way is lost, because its shim comes back to the next daemon. */
+  /** Stops in order. Nothing under way is lost, because its shim comes back to the next daemon. */
   stop(): Promise<void>;
 }
 
-/** Connections of shims that wait, hands, and a few people asking. */
+/** Room for resident hands, returning shims and commands, beyond the calls that admission allows. */
 const spareConnections = 64;
 const tmpfsMagic = 0x01021994;
-/** With more calls than these under way, in line or running, the work after the answer is put off. */
+/** With more calls than this under way, in line or running, the work after the reply is put off. */
 const spareCallsMax = 2;
 
-/** Builds the daemon from its parts, in the order in which they may touch the disk and the world. */
+/** Builds and starts the daemon. The order matters: a part may use the disk or the network as soon as it is made. */
 export async function startDaemon(options: DaemonOptions, signal: AbortSignal): Promise<RunningDaemon> {
   const { config, clock, logger, software } = options;
-  // From here on no other process writes this state folder; a second daemon waits in this line.
+  // From here on no other process writes this state folder. A second daemon waits here.
   const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => logWaiting(options) });
   const metrics = new MetricsRegistry();
   if (options.logCounts !== undefined) registerLog(metrics, options.logCounts);
@@ -84,7 +84,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     answer: answers.answer,
   });
   await server.listen();
-  // After the socket listens: a shim that could not connect before has its record in the folder by now.
+  // Only now, because a shim that could not connect before has its record in the folder by now.
   await undo.offline.start((request) => undo.recovery.offlineDelete(request));
   undo.recovery.start();
   const services = await composeServices(ground, { undo, collect, source, thisNode, confDir, node: answers.node });
@@ -107,6 +107,6 @@ function recorderNotices({ notice }: Recorder): readonly string[] {
 async function stateNotices(stateDir: string): Promise<readonly string[]> {
   const { type } = await statfs(stateDir);
   return type === tmpfsMagic
-    ? [`The state folder ${stateDir} is on tmpfs: the journal dies with the boot; put stateDir on a disk`]
+    ? [`The state folder ${stateDir} is on tmpfs: a reboot loses the journal; put stateDir on a disk`]
     : [];
 }

@@ -4,7 +4,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfSite, primaryList } from "./conf-dir/conf-dir.fixture.ts";
 
-test("ConfDir on a full disk keeps the whole old conf, says so, and writes when there is room", async () => {
+test("ConfDir on a full disk keeps the whole old conf, warns, and writes when there is room", async () => {
   await using site = await ConfSite.make();
   using _mount = smallFolder(site);
   await site.put("10-a.conflist", primaryList());
@@ -24,7 +24,7 @@ test("ConfDir on a full disk keeps the whole old conf, says so, and writes when 
   expect(site.facts).toMatchObject({ state: "in-force", problems: [], writes: 2 });
 });
 
-test("ConfDir on a read-only file system says so, and goes on when it is writable again", async () => {
+test("ConfDir on a read-only file system warns, and writes when it can again", async () => {
   await using site = await ConfSite.make();
   using _mount = smallFolder(site);
   await site.put("10-a.conflist", primaryList());
@@ -37,7 +37,7 @@ test("ConfDir on a read-only file system says so, and goes on when it is writabl
   expect(site.facts).toMatchObject({ state: "in-force", problems: [], writes: 1 });
 });
 
-test("ConfDir that finds a folder in the conf's place says so and does not fall", async () => {
+test("ConfDir warns about a folder in the conf's place and goes on", async () => {
   await using site = await ConfSite.make();
   await site.put("10-a.conflist", primaryList());
   spawnSync("mkdir", ["-p", site.path("00-levee.conf/x")]);

@@ -13,7 +13,7 @@ test.each([
   expect(configPath(argv)).toEqual({ path });
 });
 
-test("configPath takes the ports, which the manifest knows and Multus' settings do not", () => {
+test("configPath accepts the ports, which the manifest sets and Multus' settings lack", () => {
   expect(configPath(["--health-port", "9809", "--metrics-port", "9810"])).toEqual({
     path: "/etc/cni/net.d/multus.d/daemon-config.json",
     healthPort: 9809,
@@ -27,7 +27,7 @@ test("configPath takes the ports, which the manifest knows and Multus' settings 
       });
 });
 
-test("withPorts fills in what the settings leave out, and gives no port away twice", () => {
+test("withPorts adds missing ports, and uses no port twice", () => {
   const given = { healthPort: 9809, metricsPort: 9810 };
   const ports = (healthPort?: number, metricsPort?: number): unknown => {
     const chosen = withPorts({ healthPort, metricsPort }, given);

@@ -1,13 +1,12 @@
-/** Multus' own place for it, so that an existing ConfigMap serves. */
+/** Multus' own path, so that an existing ConfigMap works. */
 const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
 
 export const daemonUsage = "levee daemon --config FILE [--health-port PORT] [--metrics-port PORT]";
 
-/** The daemon's command line: which file to read, or what is wrong with it. */
-export type CommandLine = ReadCommandLine | { readonly wrong: string };
+type CommandLine = ReadCommandLine | { readonly wrong: string };
 
-/** Ports for a configuration that names none. The manifest gives them: a Multus ConfigMap is served as it is. */
-export interface GivenPorts {
+/** Ports for a configuration that names none. The manifest sets them, so that a Multus ConfigMap needs no change. */
+interface GivenPorts {
   readonly healthPort?: number;
   readonly metricsPort?: number;
 }
@@ -16,13 +15,13 @@ interface ReadCommandLine extends GivenPorts {
   readonly path: string;
 }
 
-/** Takes `--config FILE` and `--config=FILE`, with one dash too, as Multus does; of several the last counts. Ports likewise. */
+/** Accepts `--config FILE` and `--config=FILE`, also with one dash as Multus does; the last one wins. Ports work alike. */
 export function configPath(argv: readonly string[]): CommandLine {
   let given: ReadCommandLine = { path: defaultConfigPath };
   const words = argv.values();
   for (const word of words) {
     const match = /^--?(config|health-port|metrics-port)(?:=(.*))?$/su.exec(word);
-    if (match === null) return { wrong: stranger(word) };
+    if (match === null) return { wrong: unknownWord(word) };
     const value = match[2] ?? words.next().value ?? "";
     const isPort = match[1] !== "config";
     if (!(isPort ? isPortNumber(value) : isFileName(value)))
@@ -39,7 +38,7 @@ function settingOf(flag: string, value: string): Partial<ReadCommandLine> {
   return flag === "health-port" ? { healthPort: Number(value) } : { metricsPort: Number(value) };
 }
 
-/** What the configuration says comes first; a port that it has given to the other purpose is not taken twice. */
+/** The configuration wins; a port that it uses for the other purpose is not used twice. */
 export function withPorts<C extends { readonly [port in keyof GivenPorts]: number | undefined }>(
   config: C,
   given: GivenPorts,
@@ -49,7 +48,7 @@ export function withPorts<C extends { readonly [port in keyof GivenPorts]: numbe
   return { ...config, healthPort, metricsPort };
 }
 
-/** A flag in the place of a value is a value that was forgotten; a file with such a name can be given as ./-name. */
+/** A flag in place of a value means a forgotten value; a file of such a name can be given as ./-name. */
 function isFileName(text: string): boolean {
   return text !== "" && !text.startsWith("-");
 }
@@ -58,7 +57,7 @@ function isPortNumber(text: string): boolean {
   return /^[1-9]\d{0,4}$/u.test(text) && Number(text) <= 65_535;
 }
 
-function stranger(word: string): string {
+function unknownWord(word: string): string {
   return word.startsWith("-") ? `Cannot understand the flag ${flagOf(word)}` : `Cannot understand the word "${word}"`;
 }
 

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
-/** The two ends of a pipe that nobody waits at. */
+/** The two non-blocking ends of a pipe. */
 function aPipe(): { reader: number; writer: number } {
   const folder = mkdtempSync(join(tmpdir(), "levee-pipe-"));
   cleanUps.push(() => rmSync(folder, { recursive: true }));
@@ -36,7 +36,7 @@ function drained(reader: number): string {
 }
 
 describe("DescriptorStream", () => {
-  test("keeps what a full pipe does not take, and writes it in order once somebody reads", async () => {
+  test("keeps what a full pipe does not take, and writes it in order once there is a reader", async () => {
     const { reader, writer } = aPipe();
     const stream = new DescriptorStream(writer, systemClock);
     const lines = Array.from({ length: 200 }, (_, index) => `${index} ${"ä".repeat(500)}\n`);
@@ -53,7 +53,7 @@ describe("DescriptorStream", () => {
     closeSync(writer);
   });
 
-  test("tells LogOutput what a pipe without a reader does not take", () => {
+  test("reports to LogOutput what a pipe without a reader does not take", () => {
     const { reader, writer } = aPipe();
     closeSync(reader);
     const output = new LogOutput(new DescriptorStream(writer, systemClock), systemClock);
@@ -63,7 +63,7 @@ describe("DescriptorStream", () => {
     closeSync(writer);
   });
 
-  test("ends without a reader that is stuck", async () => {
+  test("ends despite a stuck reader", async () => {
     const { reader, writer } = aPipe();
     const clock = { ...systemClock, sleep: () => Promise.resolve(), after: () => () => undefined };
     const stream = new DescriptorStream(writer, clock);

@@ -2,9 +2,9 @@ import { writeSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
 
-/** How soon a pipe that was full is tried again: its reader empties 64 KiB in far less. */
+/** Pause before a full pipe is tried again; a reader empties 64 KiB in far less. */
 const retryMs = 20;
-/** What a reader that is stuck may delay the end of the process. */
+/** How long a stuck reader may delay the end of the process. */
 const endMsMax = 2_000;
 
 interface Waiting {
@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * Writes to an open descriptor at once, and later what a pipe with O_NONBLOCK did not take. Who writes keeps the limit
- * of what may wait.
+ * Writes to an open descriptor, and retries what a pipe with O_NONBLOCK did not take. The caller limits how much may
+ * wait.
  */
 export class DescriptorStream {
   readonly #descriptor: number;
@@ -32,7 +32,7 @@ export class DescriptorStream {
     if (this.#waiting.length === 1) this.#flush();
   }
 
-  /** Resolves once everything is written, or the reader has had its time. */
+  /** Resolves once everything is written, or after `endMsMax`. */
   async end(): Promise<void> {
     for (let leftMs = endMsMax; this.#waiting.length > 0 && leftMs > 0; leftMs -= retryMs)
       await this.#clock.sleep(retryMs);
@@ -48,7 +48,7 @@ export class DescriptorStream {
     }
   }
 
-  /** False while the pipe is full. What fails otherwise is told to who wrote it. */
+  /** False while the pipe is full. Any other error goes to the writer's callback. */
   #wrote(line: Waiting): boolean {
     try {
       while (line.rest.length > 0) line.rest = line.rest.subarray(writeSync(this.#descriptor, line.rest));

@@ -12,11 +12,11 @@ import { configPath, daemonUsage, withPorts } from "./config-path.ts";
 import { clusterPlaceOf } from "./source/kube-access.ts";
 import { standardError, type StandardError } from "./standard-error.ts";
 
-/** As of the commands: the command line itself is wrong. */
+/** The same as for the commands: the command line itself is wrong. */
 const usageStatus = 2;
 
 /**
- * Runs the daemon until SIGTERM, SIGINT or SIGHUP. Resolves to the exit code. `startAgainProblem` says why it runs
+ * Runs the daemon until SIGTERM, SIGINT or SIGHUP, and resolves to the exit code. `startAgainProblem` says why it runs
  * without its engine settings.
  */
 export async function runDaemon(argv: readonly string[], env: Env, startAgainProblem?: string): Promise<number> {
@@ -35,22 +35,22 @@ interface Surroundings {
 
 async function runWith(errors: StandardError, argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const commandLine = configPath(argv);
-  const tell = (text: string): void => void errors.write(`Error: ${text}\n`, () => undefined);
+  const printError = (text: string): void => void errors.write(`Error: ${text}\n`, () => undefined);
   if ("wrong" in commandLine) {
-    tell(`${commandLine.wrong}\nusage: ${daemonUsage}`);
+    printError(`${commandLine.wrong}\nusage: ${daemonUsage}`);
     return usageStatus;
   }
   const stopped = new AbortController();
-  // SIGHUP is a terminal that was closed, or somebody who wants new settings read: whoever keeps the daemon starts it anew.
+  // SIGHUP means a closed terminal or a wish to reload settings; the supervisor starts the daemon again.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
     process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
-  // Without handlers both would end the process.
+  // Without a handler, either signal would end the process.
   for (const name of ["SIGUSR1", "SIGUSR2"] as const) process.on(name, () => undefined);
   let config: DaemonConfig;
   try {
     config = withPorts(await readConfig(commandLine.path), commandLine);
   } catch (thrown) {
-    tell(pageOf(thrown));
+    printError(pageOf(thrown));
     return 1;
   }
   const output = new LogOutput(errors, systemClock);
@@ -106,7 +106,7 @@ async function serve(of: Process, stopped: AbortSignal): Promise<number> {
 
 function warnOfEngine(logger: JsonLogger, { env, startAgainProblem }: Surroundings): void {
   if (startAgainProblem !== undefined)
-    logger.warn("The daemon cannot start itself again with the engine settings it needs, and takes more memory", {
+    logger.warn("The daemon cannot restart itself with its engine settings, so it takes more memory", {
       reason: startAgainProblem,
     });
   else if (env["BUN_JSC_useJIT"] !== "0")
@@ -115,7 +115,7 @@ function warnOfEngine(logger: JsonLogger, { env, startAgainProblem }: Surroundin
     });
 }
 
-/** A defect ends the process at once: the journal makes a restart safe, a daemon in an unknown state is not. */
+/** A defect ends the process at once: the journal makes a restart safe, while an unknown state is not. */
 function dieOfDefects(logger: JsonLogger): void {
   const die = (thrown: unknown): void => {
     logger.error("The daemon is ending because of a defect", {
@@ -142,7 +142,7 @@ async function readConfig(path: string): Promise<DaemonConfig> {
   return parseDaemonConfig(text, path);
 }
 
-/** `LEVEE_FAULT=journal-write:N` kills the daemon after its Nth journal write: how the kill matrix proves that no write is special. */
+/** `LEVEE_FAULT=journal-write:N` kills the daemon after its Nth journal write, for the kill matrix in test/crash. */
 function faultOf(env: Env): { onJournalWritten?: (count: number) => void } {
   const match = /^journal-write:(\d+)$/.exec(env["LEVEE_FAULT"] ?? "");
   if (match === null) return {};

@@ -12,7 +12,7 @@ import type { Afterwork } from "./tell/afterwork.ts";
 import type { OfflineFolder } from "./undo/offline-folder.ts";
 import type { Recovery } from "./undo/recovery.ts";
 
-/** The parts that end in a certain order. */
+/** The parts of a running daemon that shutdown ends. */
 export interface Running {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "shutdownMs">;
@@ -30,10 +30,10 @@ export interface Running {
 }
 
 /**
- * 1. No new peers: shims that come now wait for the next daemon.
+ * 1. The socket takes no new peers. Shims that come now wait for the next daemon.
  * 2. Calls under way get some time to end.
- * 3. The rest is cut off; their shims finish the running plugin and resume with the next daemon.
- * 4. Whatever still writes the journal ends, then the journal is closed and the folder let go.
+ * 3. The remaining connections are closed. Their shims finish the running plugin and resume with the next daemon.
+ * 4. The parts that still write the journal end. Then the journal is closed and the state folder released.
  */
 export async function shutDown(running: Running): Promise<void> {
   const { clock, config, logger, server, calls, recovery, offline, afterwork } = running;
@@ -42,7 +42,7 @@ export async function shutDown(running: Running): Promise<void> {
   const recovered = recovery
     .stop()
     .catch((thrown: unknown) =>
-      logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }),
+      logger.warn("Recovery was interrupted by the shutdown", { reason: toLeveeError(thrown, "Recovery").message }),
     );
   server.closeConnections();
   await calls.none();

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { LogStream } from "../base/log-output.ts";
 import { DescriptorStream } from "./descriptor-stream.ts";
 
-/** Where the daemon's lines go, and an end that waits for those not yet taken. */
+/** The stream for the daemon's lines; `end` waits for lines that are not written yet. */
 export interface StandardError extends LogStream {
   end(): Promise<void>;
 }
@@ -12,16 +12,16 @@ const descriptor = 2;
 const ownPath = "/proc/self/fd/2";
 
 /**
- * The process's standard error without `process.stderr`, which brings Node's streams and 1.4 MiB with it (ADR 0025).
- * A pipe, as container runtimes give it, and a terminal, as with `tty: true` or at a person's desk, are opened once more
- * so that a write never waits for who reads it: a flag set on the given descriptor would be set for all who share it.
+ * The process's standard error without `process.stderr`, which loads Node's streams and costs 1.4 MiB (ADR 0025).
+ * A pipe or a terminal is opened a second time with O_NONBLOCK, so that a write never waits for its reader. Setting the
+ * flag on the given descriptor would set it for every process that shares it.
  */
 export function standardError(clock: Clock): StandardError {
   const facts = fstatSync(descriptor);
   if (facts.isFile()) return new DescriptorStream(descriptor, clock);
   const own = facts.isFIFO() || facts.isCharacterDevice() ? openedAgain() : undefined;
   if (own !== undefined) return new DescriptorStream(own, clock);
-  // A device that cannot be opened again is written to as it is.
+  // A device that cannot be opened again is used directly.
   return facts.isCharacterDevice() ? new DescriptorStream(descriptor, clock) : nodeStream();
 }
 
@@ -29,12 +29,12 @@ function openedAgain(): number | undefined {
   try {
     return openSync(ownPath, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
-    // No /proc, or a pipe or terminal of another user.
+    // /proc is missing, or the pipe or terminal belongs to another user.
     return undefined;
   }
 }
 
-/** A socket, as systemd's journal gives it, cannot be opened again. */
+/** A socket, such as systemd's journal, cannot be opened again. */
 function nodeStream(): StandardError {
   const { stderr } = process;
   // Without a listener the error would end the process.

@@ -33,7 +33,7 @@ test("the conf stays, untouched, over SIGTERM, SIGKILL and a restart", async () 
 test("without a primary network the daemon serves, writes nothing and says why; with one the conf comes by itself", async () => {
   await using lab = await startConfNode({ withPrimary: false });
   expect(await readdir(lab.path("net.d"))).toEqual([]);
-  expect((await notices(lab)).join("\n")).toContain("There is no primary network to attach pods to");
+  expect((await notices(lab)).join("\n")).toContain("No primary network exists to attach pods to");
   await putPrimary(lab);
   await lab.until("the conf is there", () => readConf(lab).catch(() => undefined));
   await lab.until("nothing is missing", async () => ((await notices(lab)).length === 0 ? true : undefined));

@@ -47,7 +47,7 @@ test("an attachment whose namespace is gone is detached at the second look, with
   const del = await onlyCall(lab, "DEL", "first");
   expect(del.containerId).toBe(containerId("dead"));
   expect(del.env["CNI_NETNS"] ?? "").toBe("");
-  expect(lab.daemonLog).toContain("An attachment whose network namespace is gone was detached");
+  expect(lab.daemonLog).toContain("An attachment whose network namespace is gone was undone");
 });
 
 test("one look is not enough, and a look without acting detaches nothing however often it is made", async () => {

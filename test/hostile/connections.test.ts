@@ -32,7 +32,7 @@ test("more peers than there is room for are told so, and those who are in are se
   const last = await RawPeer.connect(lab.socketDir);
   const refusal = await last.next();
   expect(refusal?.type).toBe("REFUSE");
-  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("there are 2076 already");
+  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("2076 are open already");
   peers[0]?.send(
     encodeFrame("ASK", [
       ["version_min", 1],

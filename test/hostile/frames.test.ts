@@ -74,7 +74,7 @@ describe("frames that do not belong where they stand are refused", () => {
         ["printed", 1],
       ]),
     );
-    expect(refusalOf(frames)).toContain(`Cannot start with a ${type} frame`);
+    expect(refusalOf(frames)).toContain(`Cannot begin a connection with a ${type} frame`);
   });
 
   test.each([

@@ -1,9 +1,6 @@
-import type { Admission } from "../../admission/admission.ts";
-import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { leakView, quarantineView, recorderView, recordView } from "../../state/journal/record-view.ts";
-import { protocolVersion } from "../../wire/frame.ts";
 import type {
   AttachmentsAnswer,
   AttachmentView,
@@ -18,20 +15,18 @@ import type {
 import type { TopAnswer } from "../../wire/top-view.ts";
 import type { SelfGc } from "../collect/self-gc.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Recovery } from "../undo/recovery.ts";
-import type { Residents } from "../undo/residents.ts";
 import { changeLeaks, type ChangeLeaksNeeds } from "./change-leaks.ts";
 import { parseQuestion } from "./parse-question.ts";
 import { podNow, type PodNowNeeds } from "./pod-now.ts";
-import type { ThisNode } from "./this-node.ts";
+import { nodeAnswer, type NodeAnswerNeeds, type ThisNode } from "./node-answer.ts";
 import { topAnswer, type TopNeeds } from "./top-answer.ts";
 
 type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
 
-/** What each question needs. */
-export interface AnswerNeeds {
+interface AnswerNeeds {
   readonly attachments: AttachmentsNeeds;
   readonly timeline: TimelineNeeds;
   readonly leaks: ChangeLeaksNeeds;
@@ -41,7 +36,7 @@ export interface AnswerNeeds {
   readonly top: TopNeeds;
 }
 
-/** Answers a command's question about this node. All but a pod's story and a change of the leak ledger come from memory. */
+/** Answers a command's question about this node, from memory except for timelines and changes of the leak ledger. */
 export function answerQuestion(text: string, needs: AnswerNeeds): AnyAnswer | Promise<AnyAnswer> {
   const question = parseQuestion(text);
   switch (question.ask) {
@@ -73,7 +68,7 @@ function attachmentsAnswer({ journal, recovery }: AttachmentsNeeds): Attachments
   };
 }
 
-/** The phase of a record as a person sees it: recovery knows more than the record. */
+/** The phase of a record for people: recovery knows more than the record. */
 export function phaseOf(
   record: AttachmentRecord,
   recovery: Pick<Recovery, "isPending" | "isDeletePending">,
@@ -89,14 +84,14 @@ interface TimelineNeeds extends PodNowNeeds {
   readonly sourceNotices: ThisNode["sourceNotices"];
 }
 
-/** The story comes from the recorder's files, the pod's standing of this moment from memory. */
+/** The entries come from the flight recorder's files, the pod's present state from memory. */
 async function timelineAnswer(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   needs: TimelineNeeds,
 ): Promise<TimelineAnswer> {
   const { recorder, sourceNotices } = needs;
-  const story = await recorder.of(namespace, name);
-  const entries = story.entries.map(recorderView);
+  const kept = await recorder.of(namespace, name);
+  const entries = kept.entries.map(recorderView);
   const { notice } = recorder;
   const notices = [...sourceNotices(), ...(notice === undefined ? [] : [notice])];
   const now = await podNow({ namespace, name }, entries, needs);
@@ -105,7 +100,7 @@ async function timelineAnswer(
     name,
     entries,
     ...(notices.length === 0 ? {} : { notices }),
-    ...(story.omitted === 0 ? {} : { omitted: story.omitted }),
+    ...(kept.omitted === 0 ? {} : { omitted: kept.omitted }),
     ...(now === undefined ? {} : { now }),
   };
 }
@@ -123,45 +118,13 @@ function leaksAnswer({ journal }: ChangeLeaksNeeds): LeaksAnswer {
   return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
 }
 
-export interface NodeAnswerNeeds {
-  readonly thisNode: ThisNode;
-  readonly config: Pick<DaemonConfig, "stateDir">;
-  readonly bootId: string;
-  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
-  readonly admission: Pick<Admission, "facts">;
-  readonly residents: Pick<Residents, "all">;
-}
-
-export function nodeAnswer({ thisNode, config, bootId, journal, admission, residents }: NodeAnswerNeeds): NodeAnswer {
-  const line = admission.facts();
-  return {
-    software: thisNode.software,
-    protocol: protocolVersion,
-    stateDir: config.stateDir,
-    socket: thisNode.socketPath,
-    bootId,
-    startedWallMs: thisNode.startedWallMs,
-    attachments: journal.all().length,
-    leaks: journal.leaks().length,
-    quarantined: journal.quarantined().length,
-    waiting: Object.values(line.waiting).reduce((sum, count) => sum + count, 0),
-    running: line.attaching + line.detaching + line.hung,
-    residentHands: residents.all().map(({ hand, sinceWallMs }) => ({
-      software: hand.identity.software,
-      pid: hand.identity.pid,
-      sinceWallMs,
-    })),
-    notices: thisNode.notices(),
-  };
-}
-
-/** An answer is one frame, and a person reads the first rows. */
+/** An answer is one frame, and a person reads only the first rows. */
 const networksMax = 1_000;
 
-export interface ChecksNeeds {
+interface ChecksNeeds {
   readonly nodeName: string;
   readonly checks: NodeChecks;
-  readonly measures: Pick<Measures, "shimSoftware">;
+  readonly measures: Pick<CallMetrics, "shimSoftware">;
 }
 
 export function checksAnswer({ nodeName, checks, measures }: ChecksNeeds): ChecksAnswer {

@@ -12,7 +12,7 @@ export interface ChangeLeaksNeeds {
   readonly recovery: Pick<Recovery, "retryLeaksNow">;
 }
 
-/** What a person may do about the leak ledger: have it tried again now, or cross out what was mended by hand. */
+/** Retries all leaks now, or removes an entry that a person has mended by hand. */
 export async function changeLeaks({ forget }: LeaksQuestion, needs: ChangeLeaksNeeds): Promise<void> {
   if (forget === undefined) retryNow(needs);
   else await forgetLeak(forget, needs);
@@ -20,7 +20,7 @@ export async function changeLeaks({ forget }: LeaksQuestion, needs: ChangeLeaksN
 
 function retryNow({ recovery }: ChangeLeaksNeeds): void {
   if (recovery.retryLeaksNow()) return;
-  throw new LeveeError("try-later", "Cannot retry what could not be undone: no resident hand is connected");
+  throw new LeveeError("try-later", "Cannot retry leaks now: no resident hand is connected");
 }
 
 async function forgetLeak(id: string, { journal, logger }: ChangeLeaksNeeds): Promise<void> {
@@ -28,10 +28,10 @@ async function forgetLeak(id: string, { journal, logger }: ChangeLeaksNeeds): Pr
   if (entry === undefined)
     throw new LeveeError(
       "container-unknown",
-      `Cannot forget a leak that is not in the ledger: the ID given is ${JSON.stringify(id.slice(0, 64))}`,
+      `Cannot forget a leak that is not in the ledger: the given ID is ${JSON.stringify(id.slice(0, 64))}`,
     );
   await journal.leakResolved(id);
-  logger.warn("An entry of the leak ledger was crossed out by a person", {
+  logger.warn("A person removed an entry from the leak ledger", {
     leak: id,
     container: entry.containerId,
     network: entry.chains.map((chain) => chain.network).join(","),

@@ -1,13 +1,13 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { Question } from "../../wire/node-view.ts";
 
-/** Reads what the CLI asks. Unknown questions and unknown wishes are refused: half of one understood is another question. */
+/** Reads a question of the CLI. It refuses unknown questions and options, as half a question may mean another one. */
 export function parseQuestion(text: string): Question {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new LeveeError("decode-failed", "Cannot understand the question as it is not JSON", { cause });
+    throw new LeveeError("decode-failed", "Cannot understand the question: it is not JSON", { cause });
   }
   const fields = (value ?? {}) as Fields; // each is checked below
   const question = readers[String(fields["ask"])]?.(fields);
@@ -20,7 +20,7 @@ export function parseQuestion(text: string): Question {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A null prototype: a question may be called "constructor". */
+/** The prototype is null, because a question may be called "constructor". */
 const readers: Readonly<Record<string, (fields: Fields) => Question | undefined>> = Object.assign(
   Object.create(null) as Record<string, never>,
   {
@@ -44,7 +44,7 @@ function readLeaks({ retry, forget }: Fields): Question {
   if (retry === undefined && forget === undefined) return { ask: "leaks" };
   throw new LeveeError(
     "decode-failed",
-    "Cannot understand the question: of leaks, retry must be true or forget the ID of an entry",
+    "Cannot understand the question: for leaks, retry must be true or forget must be the ID of an entry",
   );
 }
 
@@ -57,7 +57,7 @@ function readGc({ run }: Fields): Question {
   );
 }
 
-/** A question may be as long as a frame; what is wrong with it shows in its beginning. */
+/** A question may be as long as a frame; its beginning is enough for an error. */
 function clip(text: string | undefined): string {
   return text === undefined || text.length <= 200 ? String(text) : `${text.slice(0, 200)}…`;
 }

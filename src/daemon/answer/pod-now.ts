@@ -9,20 +9,20 @@ import type { OpenNetwork } from "../../admission/hold/network-breaker.ts";
 import type { TimelineEntry } from "../../wire/node-view.ts";
 import type { FailingView, OpenNetworkView, PodNow, WaitingView } from "../../wire/pod-now.ts";
 import { nodeNetworks } from "../../admission/request.ts";
-import type { HungDelegates } from "./hung-delegates.ts";
+import type { HungPlugins } from "./hung-plugins.ts";
 
-/** Enough to see whom a pod waits with. */
+/** Enough to see the pod's competitors. */
 const namespacesMax = 5;
 
 export interface PodNowNeeds {
   readonly admission: Pick<Admission, "facts" | "failuresOf" | "why">;
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "addQueueMs">;
-  readonly hung: Pick<HungDelegates, "all">;
+  readonly hung: Pick<HungPlugins, "all">;
   readonly view: Pick<View, "findPod">;
 }
 
-/** How a pod stands with admission at this moment; undefined when there is nothing to say. */
+/** The pod's present state in admission; undefined when it neither waits, fails nor hangs. */
 export async function podNow(
   pod: { readonly namespace: string; readonly name: string },
   entries: readonly TimelineEntry[],
@@ -43,14 +43,14 @@ export async function podNow(
   };
 }
 
-/** A pod that was made anew under the same name has another one, so the newest counts. */
+/** The newest UID counts, since a recreated pod of the same name has another one. */
 async function uidOf(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   entries: readonly TimelineEntry[],
   { view }: PodNowNeeds,
 ): Promise<string> {
   const told = entries.findLast((entry) => entry.uid !== undefined)?.uid;
-  // Names that somebody made up are found nowhere.
+  // The names are unchecked, but a made-up name is simply not found.
   return told ?? (await view.findPod(namespace as Namespace, name as PodName))?.uid ?? "";
 }
 

@@ -5,12 +5,12 @@ import type { Admission } from "../../admission/admission.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { Pulse } from "../record/pulse.ts";
-import type { HungDelegates } from "./hung-delegates.ts";
-import type { ThisNode } from "./this-node.ts";
+import type { HungPlugins } from "./hung-plugins.ts";
+import type { ThisNode } from "./node-answer.ts";
 import { readLoad } from "../health/own-load.ts";
 import { openOf } from "./pod-now.ts";
 
-/** A screen has few lines. */
+/** A screen is small. */
 const rowsMax = 20;
 const noticesMax = 5;
 
@@ -19,11 +19,11 @@ export interface TopNeeds {
   readonly clock: Clock;
   readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
   readonly admission: Pick<Admission, "facts">;
-  readonly hung: Pick<HungDelegates, "all">;
-  readonly pulse: Pick<Pulse, "delegates" | "failures" | "totals">;
+  readonly hung: Pick<HungPlugins, "all">;
+  readonly pulse: Pick<Pulse, "plugins" | "failures" | "totals">;
 }
 
-/** The node at this moment. The few files about load are read for it; all else is in memory. */
+/** The node's present state. Only the few files about load are read; all else is in memory. */
 export function topAnswer({ thisNode, clock, journal, hung, pulse, ...needs }: TopNeeds): TopAnswer {
   const { nodeName, software, startedWallMs } = thisNode;
   const load = readLoad("/");
@@ -44,7 +44,7 @@ export function topAnswer({ thisNode, clock, journal, hung, pulse, ...needs }: T
     heldPods: admission.heldPods,
     hung: hung.all(),
     openNetworks: openOf(admission, { clock }).slice(0, rowsMax),
-    delegates: pulse.delegates(),
+    delegates: pulse.plugins(),
     memory: memoryOf(load.ownMemory, admission),
     pressure: {
       ...(cpu === undefined ? {} : { cpu: cpu.some }),
@@ -62,12 +62,12 @@ function slotsOf(admission: AdmissionFacts): SlotsView {
   return { attaching, limit, ceiling, detaching, detachCeiling, hung, why: limitReason(admission) };
 }
 
-/** Why no more ADDs run at once than this. */
+/** Why the limit of parallel ADDs is not higher. */
 function limitReason(facts: AdmissionFacts): string {
   return reasons.find(([, holds]) => holds(facts))?.[0] ?? "by how long plugins take";
 }
 
-/** The first that holds is what keeps the limit. */
+/** In order of precedence. */
 const reasons: readonly (readonly [string, (facts: AdmissionFacts) => boolean])[] = [
   ["the daemon's own memory is nearly used up: only DELs are served", ({ ownMemory }) => ownMemory === "exhausted"],
   ["the daemon's own memory is short: no growth", ({ ownMemory }) => ownMemory === "frozen"],

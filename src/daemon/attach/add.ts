@@ -4,7 +4,7 @@ import type { Permit } from "../../admission/permit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import type { AddRequest } from "../../cni/verb.ts";
-import { closingMs } from "../../config/budgets.ts";
+import { closingMs } from "../../config/time-budgets.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { ChainReports } from "../chains/chain-reports.ts";
 import type { Found, LookUp } from "../look-up/look-up.ts";

@@ -6,10 +6,10 @@ import type { PodRequest } from "../look-up/pod-request.ts";
 import { subjectOf, subjectOfCall } from "../record/subject.ts";
 import type { PodAccount } from "./pod-account.ts";
 
-/** What most pods ask for, shared by all of them while they wait. */
+/** The networks of most pods. They share one array while they wait. */
 const nodeNetworksOnly: readonly string[] = [nodeNetworks];
 
-/** By the definitions themselves, which pods with the same wishes share. */
+/** Keyed by the definitions, which pods with the same wishes share. */
 const networkNames = new WeakMap<PodRequest["definitions"], readonly string[]>();
 
 export function admissionOfAdd(request: AddRequest, wanted: PodRequest, account: PodAccount): AdmissionRequest {

@@ -15,7 +15,7 @@ import { KeptTimeline } from "../record/timeline.fixture.ts";
 
 const first = new LeveeError("delegate-failed", "default/lan (net1): no room", { cniCode: 142, details: "why" });
 
-/** Undoes an ADD whose first plugin has failed; `run` is what its shim does when it is asked to undo that. */
+/** Undoes an ADD whose first plugin has failed; `run` is the shim's answer to the undo. */
 async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError; leaks: number; records: number }> {
   const folder = await aFolder();
   const journal = await openIn(folder);
@@ -60,12 +60,12 @@ async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError;
   }
 }
 
-test("AttachRecord.undo tells the first failure alone when all was undone", async () => {
+test("AttachRecord.undo returns only the first failure when all was undone", async () => {
   const done = { exitCode: 0, failure: undefined, message: "", stdout: "", stderr: "", wallUs: 1, maxRssKib: 1 };
   expect(await undone(() => Promise.resolve(done))).toEqual({ error: first, leaks: 0, records: 0 });
 });
 
-test("AttachRecord.undo adds that something is left when the undo failed, and keeps code, number and details", async () => {
+test("AttachRecord.undo appends the leak when the undo failed, and keeps code, number and details", async () => {
   const { error, leaks, records } = await undone(() => Promise.reject(new Error("switch is away")));
   expect({ leaks, records }).toEqual({ leaks: 1, records: 0 });
   expect(error).toMatchObject({

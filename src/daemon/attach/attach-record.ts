@@ -17,7 +17,7 @@ import type { Recovery } from "../undo/recovery.ts";
 import type { Undo } from "../undo/undo.ts";
 import type { RunChains } from "./run-chains.ts";
 
-/** With the rest of FINISH it fits into a frame. */
+/** This leaves room for the rest of FINISH in a frame. */
 const outputBytesMax = 1_000_000;
 
 export interface AttachRecordNeeds {
@@ -31,7 +31,7 @@ export interface AttachRecordNeeds {
   readonly afterwork: Pick<Afterwork, "committed" | "tell">;
 }
 
-/** Attaches what a record of the journal plans, from wherever it got to, or undoes all of it. */
+/** Attaches the networks of a record, from the step it has reached, or undoes all of it. */
 export class AttachRecord {
   readonly #needs: AttachRecordNeeds;
 
@@ -62,7 +62,7 @@ export class AttachRecord {
       afterwork.committed(record.token);
       return this.#reply(record, output);
     } catch (thrown) {
-      // The reason of a call that was ended says more than the plugin that was killed for it.
+      // The reason for ending the call says more than the error of the plugin that was killed for it.
       const cause: unknown = call.givenUp.aborted ? call.givenUp.reason : thrown;
       const error = toLeveeError(cause, "Cannot attach the pod");
       await reports.failed(error);
@@ -106,7 +106,7 @@ export class AttachRecord {
   async #writeReason(record: AttachmentRecord, error: LeveeError): Promise<void> {
     const failure = { code: error.code, cniCode: error.cniCode, message: error.message, details: error.details };
     await this.#needs.journal.undoing(record.token, failure).catch((thrown: unknown) => {
-      this.#needs.logger.warn("The reason of an undo could not be written down", {
+      this.#needs.logger.warn("The reason of an undo could not be written to the journal", {
         container: record.containerId,
         reason: toLeveeError(thrown, "Journal").message,
       });
@@ -117,12 +117,12 @@ export class AttachRecord {
     return {
       output,
       delivered: (printed) => this.#delivered(record, printed),
-      // The shim's own note says whether the runtime has the result; without one, the attachment goes.
+      // The shim's offline record shows whether the runtime has the result. Without one, the attachment goes.
       undelivered: () => this.#needs.recovery.lost(record.token, record.hand),
     };
   }
 
-  /** Without the result the runtime does not run the pod, so what was attached for it goes. */
+  /** Without the result the runtime does not run the pod, so the attachment goes. */
   async #delivered(record: AttachmentRecord, printed: boolean): Promise<void> {
     const { journal, timeline, recovery } = this.#needs;
     if (printed) {
@@ -139,7 +139,7 @@ function hasDevices({ chains }: AttachmentRecord): boolean {
   return chains.some(({ multus }) => multus.request.deviceId !== undefined);
 }
 
-/** Refused before the commit, while it can be undone: with its indents a long result may be too much for a frame. */
+/** Refused before the commit, while an undo is possible: a long result with its indents may not fit into a frame. */
 function refuseUnsendable(output: string): void {
   const size = Buffer.byteLength(output, "utf8");
   if (size <= outputBytesMax) return;

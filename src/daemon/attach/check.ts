@@ -40,7 +40,7 @@ export class CheckVerb {
     if (record === undefined || record.results.length === 0) {
       throw new LeveeError(
         "container-unknown",
-        `Cannot check ${containerId} as ${ifname} was never attached, or is deleted`,
+        `Cannot check ${containerId} as ${ifname} was never attached or has been deleted`,
       );
     }
     using _permit = await admission.admit(call.asks(admissionOfCheck(request), admission), call.signal);
@@ -68,7 +68,7 @@ export class CheckVerb {
   }
 }
 
-/** It takes a slot as an ADD does, but for no pod: a waiting ADD of the same pod must not give way to it. */
+/** A CHECK takes a slot as an ADD does, but names no pod: a waiting ADD of the same pod must not give way to it. */
 function admissionOfCheck(request: CheckRequest): AdmissionRequest {
   const namespace = podArgs(request.args).namespace ?? "";
   return { kind: "attach", namespace, pod: "", priority: undefined, networks: [] };

@@ -20,7 +20,7 @@ export interface EarlierNeeds {
   readonly unknown: Pick<UndoUnknown, "delete">;
 }
 
-/** What came before an ADD in the same place: due deletes, an unfinished ADD, other containers of the namespace. */
+/** Handles what came before an ADD: due deletes, an unfinished ADD, other containers of the namespace. */
 export class Earlier {
   readonly #needs: EarlierNeeds;
 
@@ -50,7 +50,7 @@ export class Earlier {
       if (isUnwanted) await unknown.delete(call.hand, { ...request, now: here, config: () => call.config() });
       return;
     }
-    // A record from Multus has no identity, so the caller's word counts.
+    // A record from Multus has no identity, so it counts as the same namespace.
     const isHere = earlier.netns.identity === undefined || (await this.#isInNetnsOf(call, earlier));
     const isSettled = earlier.phase === "acknowledged" && earlier.delAttempts === 0 && !isUnwanted;
     if (isSettled && isHere) {
@@ -63,7 +63,7 @@ export class Earlier {
     await undo.undo(earlier, { hand: call.hand, now: isHere ? here : { path: "", identity: undefined } });
   }
 
-  /** Another container's interface in this namespace would go with the undo of the ADD that it makes fail. */
+  /** Refuses interface names of other containers in this namespace: the ADD would fail, and its undo would remove them. */
   async refuseTaken(call: Call, request: AddRequest, ifnames: ReadonlySet<string>): Promise<void> {
     const { netnsIdentity } = call.header;
     if (netnsIdentity === undefined) return;

@@ -21,7 +21,7 @@ function pod(uid: string, changes: Partial<PodFacts> = {}): PodFacts {
   };
 }
 
-/** What admission is told of these changes. */
+/** The calls that admission gets for these changes. */
 function told(changes: readonly PodChange[], isSynced = true): readonly string[] {
   const lines: string[] = [];
   let tell: (change: PodChange) => void = () => undefined;
@@ -41,7 +41,7 @@ function told(changes: readonly PodChange[], isSynced = true): readonly string[]
   return lines;
 }
 
-test("expectPods tells of a pod that comes to the node, and when it runs", () => {
+test("expectPods expects a pod that comes to the node, until it runs", () => {
   const running = pod("u-1", { phase: "Running" });
   expect(
     told([
@@ -53,12 +53,12 @@ test("expectPods tells of a pod that comes to the node, and when it runs", () =>
   ).toEqual(["prioritize u-1", `expect u-1 ${critical}`, "unexpect u-1"]);
 });
 
-test("expectPods gives up a pod that is deleted, gone or replaced before it ran", () => {
+test("expectPods no longer expects a pod that is deleted, gone or replaced before it ran", () => {
   for (const now of [undefined, pod("u-1", { isDeleting: true }), pod("u-2", { phase: "Running" })])
     expect(told([{ before: pod("u-1"), now }])).toContain("unexpect u-1");
 });
 
-test("expectPods does not wait for pods that need no network of ours, or were there before", () => {
+test("expectPods does not expect pods that need no attachment, or were there before", () => {
   for (const changes of [{ hostNetwork: true }, { isStatic: true }, { phase: "Running" }, { isDeleting: true }])
     expect(told([{ before: undefined, now: pod("u-1", changes) }])).toEqual(["prioritize u-1"]);
   expect(told([{ before: undefined, now: pod("u-1") }], false)).toEqual(["prioritize u-1"]);

@@ -58,7 +58,7 @@ export class Planner {
       bootId: this.#needs.bootId,
       pod: recordedPod(request.args, pod),
       cniPath: pathWithBinDir(request.cniPath, conf.binDir),
-      // The daemon's own setting must not change the version the runtime reads.
+      // The daemon's own setting must not change the version of the runtime's result.
       cniVersion: conf.callVersion,
       hand: call.hand.identity,
       startedWallMs: this.#needs.clock.wallMs(),
@@ -73,7 +73,7 @@ export class Planner {
   }
 }
 
-/** Plugins would rename the host's own interfaces. */
+/** In the host's namespace, plugins would change the host's own interfaces. */
 async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
   const own = call.header.ownNetns ?? (await call.hand.stat(["/proc/self/ns/net"]))[0];
   if (sameNetns(own, call.header.netnsIdentity)) {
@@ -88,6 +88,6 @@ async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
 function pathWithBinDir(cniPath: string, binDir: string): string {
   const folders = cniPath.split(":").filter((folder) => folder !== "");
   const path = (folders.includes(binDir) || binDir === "" ? folders : [...folders, binDir]).join(":");
-  // Nearly always as given: then the text that all calls share is kept.
+  // Nearly always unchanged. Then the record keeps the text that all calls share.
   return path === cniPath ? cniPath : path;
 }

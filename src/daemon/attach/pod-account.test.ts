@@ -14,7 +14,7 @@ const wrong = new LeveeError("network-unknown", "no such network");
 function aNode(facts: Partial<PodFacts> = {}) {
   const clock = new VirtualClock();
   const looks = { count: 0, text: "one" };
-  const ports = {
+  const needs = {
     admission: new Admission({ clock }),
     view: { ...emptyView, findPod: () => Promise.resolve({ ...pod, priority: 0, ...facts } as PodFacts) },
     wants: {
@@ -24,7 +24,7 @@ function aNode(facts: Partial<PodFacts> = {}) {
       },
     },
   };
-  return { clock, ports, looks };
+  return { clock, needs, looks };
 }
 
 async function outcome(work: Promise<unknown>): Promise<unknown> {
@@ -34,18 +34,18 @@ async function outcome(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test("PodAccount costs a pod that has not failed nothing", async () => {
-  const { ports, looks } = aNode();
-  const account = new PodAccount(pod, sandbox, ports);
+test("PodAccount does no work for a pod that has not failed", async () => {
+  const { needs, looks } = aNode();
+  const account = new PodAccount(pod, sandbox, needs);
   expect(await outcome(account.refuseHeld())).toBe("ok");
   expect(looks.count).toBe(0);
 });
 
 test("PodAccount answers a pod that failed by its own request from memory, until what it wants changes", async () => {
-  const { clock, ports, looks } = aNode();
-  const account = new PodAccount(pod, sandbox, ports);
+  const { clock, needs, looks } = aNode();
+  const account = new PodAccount(pod, sandbox, needs);
   expect(await outcome(account.watch(Promise.reject(wrong)))).toBe("no such network");
-  const again = new PodAccount(pod, { ...sandbox, containerId: "c2" }, ports);
+  const again = new PodAccount(pod, { ...sandbox, containerId: "c2" }, needs);
   expect(await outcome(again.refuseHeld())).toMatch(/^Cannot attach yet: failed 1 times .* last: no such network$/u);
   looks.text = "another";
   expect(await outcome(again.refuseHeld())).toBe("ok");
@@ -56,28 +56,28 @@ test("PodAccount answers a pod that failed by its own request from memory, until
 });
 
 test("PodAccount never holds a critical pod", async () => {
-  const { ports } = aNode({ priority: 2_000_000_000 });
-  const account = new PodAccount(pod, sandbox, ports);
+  const { needs } = aNode({ priority: 2_000_000_000 });
+  const account = new PodAccount(pod, sandbox, needs);
   await outcome(account.watch(Promise.reject(wrong)));
   expect(await outcome(account.refuseHeld())).toBe("ok");
 });
 
 test("PodAccount charges no pod when the node is at fault", async () => {
-  const { ports } = aNode();
-  const account = new PodAccount(pod, sandbox, ports);
+  const { needs } = aNode();
+  const account = new PodAccount(pod, sandbox, needs);
   await outcome(account.watch(Promise.reject(new LeveeError("try-later", "the API server is away"))));
-  expect(ports.admission.failuresOf("uid-1")).toBeUndefined();
+  expect(needs.admission.failuresOf("uid-1")).toBeUndefined();
 });
 
-test("PodAccount knows a pod by the local copy's UID when the runtime sends none", async () => {
-  const { ports } = aNode();
-  const account = await new PodAccounts(ports).open({ namespace: pod.namespace, name: pod.name }, sandbox);
+test("PodAccount uses the local copy's UID when the runtime sends none", async () => {
+  const { needs } = aNode();
+  const account = await new PodAccounts(needs).open({ namespace: pod.namespace, name: pod.name }, sandbox);
   expect(account.key).toBe("uid-1");
 });
 
-test("PodAccount holds no sandbox whose pod cannot be told", async () => {
-  const { ports } = aNode({ uid: "" as PodUid });
-  const account = await new PodAccounts(ports).open({ namespace: pod.namespace, name: pod.name }, sandbox);
+test("PodAccount holds no sandbox whose pod is unknown", async () => {
+  const { needs } = aNode({ uid: "" as PodUid });
+  const account = await new PodAccounts(needs).open({ namespace: pod.namespace, name: pod.name }, sandbox);
   await outcome(account.watch(Promise.reject(wrong)));
   expect(account.key).toBe("c1/eth0");
   expect(await outcome(account.refuseHeld())).toBe("ok");

@@ -24,7 +24,7 @@ interface SeenConf {
 
 /** Opens the retry budgets of pods. */
 export class PodAccounts {
-  /** The newest that was seen. */
+  /** The newest configuration that was seen. */
   conf: NetConf | undefined;
   readonly #needs: AccountNeeds;
 
@@ -32,7 +32,7 @@ export class PodAccounts {
     this.#needs = needs;
   }
 
-  /** The configuration that a call came with. The shim keeps it while a call waits, so the newest one counts for all. */
+  /** A call's configuration was read. The shim keeps it while its call waits, so the newest one counts for all pods. */
   seen(conf: NetConf): void {
     this.conf = conf;
   }
@@ -44,18 +44,18 @@ export class PodAccounts {
     return this.of(found === undefined ? pod : { ...pod, uid: found.uid }, sandbox);
   }
 
-  /** For a pod whose UID is known, or never will be. */
+  /** For a pod whose UID is known, or cannot be found. */
   of(pod: PodArgs, sandbox: SandboxKey): PodAccount {
     return new PodAccount(pod, sandbox, this.#needs, this);
   }
 }
 
 /**
- * The retry budget of one pod, as one ADD of it uses it. Without a UID two sandboxes cannot be known to be of one pod:
- * each counts alone then, and none is held.
+ * The retry budget of one pod, as one ADD uses it. Without a UID the daemon cannot know that two sandboxes belong to one
+ * pod: then each counts alone, and none is held.
  */
 export class PodAccount {
-  /** By which admission knows the pod. */
+  /** Admission's key for the pod. */
   readonly key: string;
   readonly #needs: AccountNeeds;
   readonly #pod: PodArgs;
@@ -70,7 +70,7 @@ export class PodAccount {
     this.#seen = seen;
   }
 
-  /** What the pod wants, as of the last look; undefined for a pod that is never held. */
+  /** The pod's wants, as of the last look; undefined for a pod that is never held. */
   get wants(): (() => string) | undefined {
     return (this.#pod.uid ?? "") === "" ? undefined : () => this.#text;
   }
@@ -91,12 +91,12 @@ export class PodAccount {
     });
   }
 
-  /** Looks at what the pod wants. Only a pod that has failed needs this: others are compared with nothing. */
+  /** Updates the pod's wants. Only a pod that has failed needs this. */
   async look(): Promise<void> {
     if (this.wants !== undefined) this.#text = await this.#needs.wants.text(this.#pod, this.#seen.conf);
   }
 
-  /** Charges the pod with an error in its own request, before it has a permit. */
+  /** Charges the pod for an error in its own request, before it has a permit. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

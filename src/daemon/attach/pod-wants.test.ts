@@ -31,7 +31,7 @@ function aNode() {
   return { pod, lan, networks, wants };
 }
 
-test("PodWants is the same while nothing changes, and other annotations do not count", async () => {
+test("PodWants stays the same while nothing changes, and other annotations do not count", async () => {
   const { pod, wants } = aNode();
   const before = await wants.text(args);
   pod.annotations["k8s.v1.cni.cncf.io/network-status"] = "[]";
@@ -51,7 +51,7 @@ test.each([
   expect(await node.wants.text(args)).not.toBe(before);
 });
 
-test("PodWants changes with the primary network's file, also when that becomes readable", async () => {
+test("PodWants changes with the primary network's file, and when that becomes readable", async () => {
   const { wants } = aNode();
   const path = join(folder, "10-primary.conf");
   const conf = { clusterNetwork: path, delegates: [], defaultNetworks: [] } as unknown as NetConf;
@@ -63,7 +63,7 @@ test("PodWants changes with the primary network's file, also when that becomes r
   expect(new Set([absent, first, second]).size).toBe(3);
 });
 
-test("PodWants of an annotation that cannot be read is its text", async () => {
+test("PodWants of a broken annotation is its text", async () => {
   const { pod, wants } = aNode();
   pod.annotations["k8s.v1.cni.cncf.io/networks"] = "[broken";
   const before = await wants.text(args);
@@ -71,7 +71,7 @@ test("PodWants of an annotation that cannot be read is its text", async () => {
   expect(await wants.text(args)).not.toBe(before);
 });
 
-test("PodWants takes no predecessor of the same name for the pod", async () => {
+test("PodWants ignores an earlier pod with the same name", async () => {
   const { wants } = aNode();
   const own = await wants.text(args);
   expect(await wants.text({ ...args, uid: "uid-2" as PodUid })).not.toBe(own);

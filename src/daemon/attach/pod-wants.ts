@@ -10,9 +10,9 @@ import { defaultNetworkAnnotation, networksAnnotation, resourceNameAnnotation } 
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 /**
- * What decides whether a pod's ADD can succeed, as one text: its annotation, the definitions it names and the primary
- * network. A pod that is held because of a failure is let go when it changes. All of it comes from the local copy and the
- * node's own files: for a pod that fails again and again nobody is asked.
+ * Everything that decides whether a pod's ADD can succeed, as one text: its annotations, the definitions they name and
+ * the primary network. When the text changes, the hold of a failed pod ends. It comes from the local copy and the node's
+ * own files, so that a pod that fails again and again causes no requests.
  */
 export class PodWants {
   readonly #view: View;
@@ -23,7 +23,7 @@ export class PodWants {
     this.#confs = confs;
   }
 
-  /** `conf` is the newest that a call came with: it names the primary network. */
+  /** `conf` is the newest configuration of any call. It names the primary network. */
   async text(args: PodArgs, conf?: NetConf): Promise<string> {
     const pod = await this.#pod(args);
     const selection = [networksAnnotation, defaultNetworkAnnotation].map((name) => pod?.annotations[name] ?? "");
@@ -40,12 +40,12 @@ export class PodWants {
     if (pod === undefined) return [];
     const definitions = elementsOf(pod).map(({ namespace, name }) => this.#view.findNetwork(namespace, name));
     return (await Promise.all(definitions)).map((definition) =>
-      // One that is too long for the local copy is known by its name only.
+      // A definition too long for the local copy has only its name there.
       definition === undefined ? "absent" : [definition.config, definition.annotations[resourceNameAnnotation]],
     );
   }
 
-  /** A primary that cannot be read is a reason to fail, too, and mending it one to try again. */
+  /** An unreadable primary network counts by its error, so that mending it ends the hold too. */
   async #primary(netConf: NetConf | undefined): Promise<readonly string[]> {
     if (netConf === undefined) return [];
     try {
@@ -61,7 +61,7 @@ function elementsOf(pod: PodFacts): ReturnType<typeof parseSelection> {
   try {
     return parseSelection(pod.annotations[networksAnnotation] ?? "", pod.namespace);
   } catch {
-    // Whoever looks for the pod's networks says what is wrong with it; here it is its text that counts.
+    // The look-up reports the error in the annotation. Here only its text counts.
     return [];
   }
 }

@@ -29,7 +29,7 @@ export interface ResumeNeeds {
   readonly afterwork: Pick<Afterwork, "resumed">;
 }
 
-/** Goes on with an ADD whose daemon went away: from the step after the last one that is known. */
+/** Goes on with an ADD of the last daemon, from the step after the last recorded one. */
 export class Resume {
   readonly #needs: ResumeNeeds;
 
@@ -70,7 +70,7 @@ export class Resume {
 
   async #attachAgain(call: Call, record: AttachmentRecord): Promise<Reply> {
     const { admission, accounts, attachRecord } = this.#needs;
-    // The shim was undoing already, and the last daemon had no room to write that down: the rest cannot be built on.
+    // The shim was undoing already, and the last daemon could not record that. The remaining steps cannot be built on.
     const last = call.resumed?.last;
     if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {
       const error = new LeveeError("try-later", "The attachment was being undone when the daemon ended");
@@ -89,8 +89,8 @@ export class Resume {
 }
 
 /**
- * Whether the call can begin again: it ran nothing but orders outside of a plan. Those came before the intent was
- * written, or undid the plan to its end, so either way nothing of it is there.
+ * Whether the call can begin again, because it ran only orders outside of a plan. They came before the plan was written,
+ * or undid all of it, so either way nothing is left.
  */
 function hasLeftNothing(resumed: ResumeHeader): boolean {
   return !resumed.printed && (resumed.last === undefined || !isPlanned(resumed.last.step));
@@ -101,14 +101,14 @@ function resumeUnknown(resumed: ResumeHeader): typeof alreadyPrinted {
   if (resumed.printed) return alreadyPrinted;
   throw new LeveeError(
     "hand-lost",
-    `Cannot go on with operation ${resumed.token} as the journal does not know it any more; the shim undoes what it did`,
+    `Cannot go on with operation ${resumed.token} as the journal has no record of it; the shim undoes its own steps`,
   );
 }
 
 function failureOf(record: AttachmentRecord): LeveeError {
   const { failure } = record;
   if (failure === undefined)
-    return new LeveeError("internal", "The attachment was being undone for a reason that is not recorded");
+    return new LeveeError("internal", "The attachment was being undone, and the journal does not have the reason");
   return new LeveeError(failure.code as ErrorCode, failure.message, {
     cniCode: failure.cniCode,
     details: failure.details,

@@ -16,7 +16,7 @@ import type { ChainNotes } from "../record/chain-notes.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
 
-/** A plugin in the middle of its work gets this long to end by itself when its ADD is given up. */
+/** How long a running plugin may go on when its ADD is cancelled. */
 const cancelGraceMs = 5_000;
 
 export interface RunChainsNeeds {
@@ -107,7 +107,7 @@ export class RunChains {
         "delegate-timeout",
         callMs < addDelegatesMs
           ? `Cannot run another plugin as the call's time is used up: it had ${call.header.budgetMs} ms, of which ${Math.max(0, Math.round(callMs))} ms were left for plugins and ${addUndoMs} ms are kept for undoing`
-          : `Cannot run another plugin as the ${addDelegatesMs} ms for all of them are used up`,
+          : `Cannot run another plugin as the ${addDelegatesMs} ms for all plugins are used up`,
       );
     const { containerId, cniPath } = record;
     const netns = record.netns.path as NetnsPath;
@@ -118,7 +118,7 @@ export class RunChains {
     );
   }
 
-  /** Lets a running order end by itself for a while when the call is given up, then has it killed. */
+  /** When the call is cancelled, lets the running order end by itself for a while and then kills it. */
   async #untilCancelled<T>(call: Call, step: number, run: () => Promise<T>): Promise<T> {
     call.givenUp.throwIfAborted();
     let stopTimer = (): void => undefined;

@@ -16,12 +16,12 @@ export interface PlaceFacts {
   readonly late: () => LeveeError;
 }
 
-/** Who hears what the plugins do. */
+/** The parts that are told what the plugins do. */
 export interface PlaceWitnesses {
   readonly clock: Clock;
   readonly notes: Pick<ChainNotes, "ran">;
   readonly subject: Subject;
-  /** The permit's side; absent for work that belongs to no call. */
+  /** Tells the call's permit; absent for work that belongs to no call. */
   readonly reports?: ChainReports | undefined;
 }
 

@@ -32,7 +32,7 @@ async function reported(kind: "attach" | "detach" = "attach", pod = "uid-1") {
   return { clock, admission, told, permit, reports: new ChainReports(permit) };
 }
 
-/** The same failure of so many pods that the network is taken to fail. */
+/** Lets enough pods fail alike for the network to count as failing. */
 async function failing(error: LeveeError, begun: Chain | undefined): Promise<Admission> {
   const { admission } = await reported();
   for (let pod = 0; pod < 3; pod += 1) {
@@ -57,18 +57,18 @@ test.each([
   expect(admission.facts().openNetworks).toMatchObject([{ network, reason: "no" }]);
 });
 
-test("ChainReports charges what is wrong with the request to the pod alone", async () => {
+test("ChainReports charges an error in the request to the pod alone", async () => {
   const admission = await failing(new LeveeError("decode-failed", "bad config"), undefined);
   expect(admission.facts()).toMatchObject({ openNetworks: [], heldPods: 3 });
   expect(admission.failuresOf("uid-1")).toMatchObject({ failures: 1, failure: { cause: "own", reason: "bad config" } });
 });
 
-test("ChainReports charges nobody for a cancelled call", async () => {
+test("ChainReports charges neither pod nor network for a cancelled call", async () => {
   const admission = await failing(new LeveeError("cancelled", "a DEL came"), chain("default/lan"));
   expect(admission.facts()).toMatchObject({ openNetworks: [], heldPods: 0 });
 });
 
-test("ChainReports charges no network whose plugins had no time left to run, and one whose plugin took too long", async () => {
+test("ChainReports charges a network whose plugin took too long, and none whose plugins had no time left to run", async () => {
   const timeout = new LeveeError("delegate-timeout", "too late");
   const admission = await failing(timeout, chain("default/lan"));
   expect(admission.facts()).toMatchObject({ openNetworks: [], heldPods: 0 });
@@ -90,7 +90,7 @@ test("ChainReports follows the networks that the annotations of the call name", 
   expect(admission.isFailing(nodeNetworks)).toBe(false);
 });
 
-test("ChainReports says which delegate was killed for want of memory, and the limit goes down", async () => {
+test("ChainReports tells which network's plugin was killed for lack of memory, and the limit goes down", async () => {
   const { admission, told, reports } = await reported();
   reports.begin(chain("default/lan"));
   reports.ran(ran({ signal: 9, oomCgroup: 1 }));
@@ -99,7 +99,7 @@ test("ChainReports says which delegate was killed for want of memory, and the li
   expect(admission.facts()).toMatchObject({ limit: 1, isSlowStart: false });
 });
 
-test("ChainReports takes a kill that nobody counted for an ordinary one", async () => {
+test("ChainReports treats a kill without an OOM count as an ordinary one", async () => {
   const { told, reports } = await reported();
   reports.begin(chain("default/lan"));
   reports.ran(ran({ signal: 9 }));
@@ -110,17 +110,20 @@ test("ChainReports takes a kill that nobody counted for an ordinary one", async 
 test.each([
   ["a timeout", { signal: 9, timedOut: true }],
   ["an order that was ended", { signal: 9, failure: "killed" as const }],
-])("ChainReports leaves the limit alone when we killed while the kernel did elsewhere: %s", async (_what, facts) => {
-  const { admission, told, reports } = await reported();
-  const { limit } = admission.facts();
-  reports.begin(chain("default/lan"));
-  reports.ran(ran({ ...facts, oomNode: 1 }));
-  reports.end(false);
-  expect(told.filter((line) => line.startsWith("oom"))).toEqual([]);
-  expect(admission.facts().limit).toBe(limit);
-});
+])(
+  "ChainReports keeps the limit when the daemon killed the plugin and the kernel killed another process: %s",
+  async (_what, facts) => {
+    const { admission, told, reports } = await reported();
+    const { limit } = admission.facts();
+    reports.begin(chain("default/lan"));
+    reports.ran(ran({ ...facts, oomNode: 1 }));
+    reports.end(false);
+    expect(told.filter((line) => line.startsWith("oom"))).toEqual([]);
+    expect(admission.facts().limit).toBe(limit);
+  },
+);
 
-test("ChainReports of an undo says nothing of whether the network works", async () => {
+test("ChainReports of an undo does not change whether a network counts as failing", async () => {
   const admission = await failing(new LeveeError("delegate-failed", "no"), chain("default/lan"));
   const request = {
     kind: "attach",
@@ -142,17 +145,14 @@ test("ChainReports of an undo says nothing of whether the network works", async 
   expect(admission.isFailing("default/lan")).toBe(false);
 });
 
-test.each(["attach", "detach"] as const)(
-  "ChainReports takes an %s whose plugin hangs out of the count",
-  async (kind) => {
-    const { clock, admission, reports, permit } = await reported(kind);
-    reports.begin(chain("default/lan"));
-    await clock.advance(8_000);
-    reports.progress(1_500, "bridge");
-    expect(admission.facts()).toMatchObject({ hung: 1, attaching: 0, detaching: 0 });
-    reports.ran(ran({ timedOut: true }));
-    reports.end(false);
-    expect(admission.facts().hung).toBe(0);
-    permit[Symbol.dispose]();
-  },
-);
+test.each(["attach", "detach"] as const)("ChainReports no longer counts an %s whose plugin hangs", async (kind) => {
+  const { clock, admission, reports, permit } = await reported(kind);
+  reports.begin(chain("default/lan"));
+  await clock.advance(8_000);
+  reports.progress(1_500, "bridge");
+  expect(admission.facts()).toMatchObject({ hung: 1, attaching: 0, detaching: 0 });
+  reports.ran(ran({ timedOut: true }));
+  reports.end(false);
+  expect(admission.facts().hung).toBe(0);
+  permit[Symbol.dispose]();
+});

@@ -8,7 +8,7 @@ import type { Outcome } from "../../wire/outcome.ts";
 import { nodeNetworks } from "../../admission/request.ts";
 import { pluginFailure, requestFailure } from "./failure-cause.ts";
 
-/** The pod's side of a failure: it looks at what the pod wants before the failure is charged. */
+/** The pod's retry budget. It looks at what the pod wants before a failure is charged. */
 interface Account {
   look(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export class ChainReports {
     this.#networks = new Set(permit.request.networks);
   }
 
-  /** The same permit, for taking away what failed. */
+  /** The same permit, for the undo of a failed ADD. */
   forUndo(): ChainReports {
     const undo = new ChainReports(this.#permit, this.#account, { isUndo: true });
     undo.#networks = this.#networks;
@@ -43,8 +43,8 @@ export class ChainReports {
   }
 
   /**
-   * The networks the pod turned out to ask for, once its annotations came with the call. Its share of the slots is that
-   * of the networks it was admitted for: that they differ is rare.
+   * The networks that the annotations of the call name. The pod keeps the share of slots that it was admitted with,
+   * because the two rarely differ.
    */
   asksFor(networks: Iterable<string>): void {
     this.#networks = new Set(networks);
@@ -57,7 +57,7 @@ export class ChainReports {
     this.#permit.started(this.#network);
   }
 
-  /** The shim says how long the plugin that runs has used no CPU. */
+  /** The shim tells how long the running plugin has used no CPU. */
   progress(idleMs: number, plugin: string): void {
     this.#permit.progress(idleMs, plugin);
   }
@@ -66,7 +66,7 @@ export class ChainReports {
     this.#outcomes.push(outcome);
   }
 
-  /** The chain has ended, well or not. One whose plugins had all run before says nothing. */
+  /** The chain has ended. A resumed chain whose plugins had all run before is not counted again. */
   end(isOk: boolean): void {
     if (this.#outcomes.length > 0) this.#permit.ran(this.#run(isOk));
   }
@@ -75,7 +75,7 @@ export class ChainReports {
     this.#permit.settle("ok");
   }
 
-  /** Charges a failure of what has to be done before the first plugin runs. */
+  /** Charges a failure of the work before the first plugin runs. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -92,7 +92,7 @@ export class ChainReports {
     this.#permit.settle(failure);
   }
 
-  /** The time was used up before the network's first plugin ran, by a wait or another network: this one did nothing. */
+  /** A wait or another network used up the time before this network's first plugin ran. This network is not to blame. */
   #isOutOfTime({ code }: LeveeError): boolean {
     return code === "delegate-timeout" && this.#outcomes.length === 0;
   }

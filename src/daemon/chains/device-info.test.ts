@@ -21,7 +21,7 @@ function recordWith(request: object): AttachmentRecord {
   return { containerId: "c1" as ContainerId, chains: [chain] } as unknown as AttachmentRecord; // only these are read
 }
 
-test("prepareDeviceInfo copies the device plugin's file, readDeviceInfo reads it, removeDeviceInfo ends it", async () => {
+test("prepareDeviceInfo copies the device plugin's file, readDeviceInfo reads it, removeDeviceInfo removes it", async () => {
   const info = '{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.1"}}';
   await writeFile(join(folder, "dp/intel.com-sriov-0000:03:02.1-device.json"), info);
   const record = recordWith(device);
@@ -45,7 +45,7 @@ test("prepareDeviceInfo does nothing without a device, without a file, and with 
   }
 });
 
-test("prepareDeviceInfo and the others open folders that were made without permissions: the daemon has no capabilities", async () => {
+test("prepareDeviceInfo, readDeviceInfo and removeDeviceInfo open folders without permissions, as the daemon has no capabilities", async () => {
   await writeFile(join(folder, "dp/intel.com-sriov-0000:03:02.1-device.json"), "{}");
   await mkdir(join(folder, "cni"));
   const program = `
@@ -62,7 +62,7 @@ test("prepareDeviceInfo and the others open folders that were made without permi
   expect(stdout.toString() + stderr.toString()).toBe('done\n["{}"]\ndone\n[null]\n');
 });
 
-test("readDeviceInfo leaves out what is not JSON", async () => {
+test("readDeviceInfo leaves out a file that is not JSON", async () => {
   await mkdir(join(folder, "cni"));
   await writeFile(join(folder, "cni/default-sriov-net-c1_net1"), '{"type":');
   expect(await readDeviceInfo(recordWith(device), folder, silentLogger)).toEqual([undefined]);

@@ -10,10 +10,10 @@ import type { Chain } from "../../cni/chain.ts";
 import { asJsonText } from "../../cni/json-text.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 
-/** A description of one device has some hundred bytes. */
+/** The description of one device has a few hundred bytes. */
 const infoBytesMax = 65_536;
 
-/** Copies what the device plugin says of each device to where the CNI plugin and the status look for it. */
+/** Copies the device plugin's file about each device to the place where the CNI plugin and the status look for it. */
 export async function prepareDeviceInfo(record: AttachmentRecord, folder: string, logger: Logger): Promise<void> {
   for (const chain of record.chains) {
     const { resourceName, deviceId } = chain.multus.request;
@@ -27,13 +27,13 @@ export async function prepareDeviceInfo(record: AttachmentRecord, folder: string
         await writeFileAtomically(to, info, { mode: 0o444, sync: false });
       });
     } catch (thrown) {
-      // Many device plugins write none; the network works without it.
-      if (errnoOf(thrown) !== "ENOENT") sayTrouble(logger, from, thrown);
+      // Many device plugins write no file, and the network works without it.
+      if (errnoOf(thrown) !== "ENOENT") logTrouble(logger, from, thrown);
     }
   }
 }
 
-/** What is known of each chain's device, for the status; one entry per chain. */
+/** The device description of each chain, for the status; one entry per chain. */
 export async function readDeviceInfo(
   record: AttachmentRecord,
   folder: string,
@@ -47,27 +47,27 @@ export async function readDeviceInfo(
         const read = (): Promise<Buffer> => readRegularFile(path, { bytesMax: infoBytesMax, followLinks: false });
         return asJsonText(await withFoldersOpen(folder, read), path);
       } catch (thrown) {
-        if (errnoOf(thrown) !== "ENOENT") sayTrouble(logger, path, thrown);
+        if (errnoOf(thrown) !== "ENOENT") logTrouble(logger, path, thrown);
         return undefined;
       }
     }),
   );
 }
 
-/** The files of an attachment end with it. */
+/** Removes the files of an attachment that goes. */
 export async function removeDeviceInfo(record: AttachmentRecord, folder: string, logger: Logger): Promise<void> {
   for (const chain of record.chains) {
     if (chain.multus.request.deviceId === undefined) continue;
     const path = fileOf(record, chain, folder);
     await withFoldersOpen(folder, () => unlink(path)).catch((thrown: unknown) => {
-      if (errnoOf(thrown) !== "ENOENT") sayTrouble(logger, path, thrown);
+      if (errnoOf(thrown) !== "ENOENT") logTrouble(logger, path, thrown);
     });
   }
 }
 
 /**
- * Multus and many device plugins make these folders with no permissions at all, which only a root with capabilities does
- * not notice. The daemon has none, but as their owner it may open them to itself.
+ * Multus and many device plugins make these folders without any permissions, which root does not notice as long as it has
+ * capabilities. The daemon has none, but as the owner it may change the mode.
  */
 async function withFoldersOpen<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -84,7 +84,7 @@ async function openToOwner(folder: string): Promise<void> {
     const { mode } = await stat(folder);
     if ((mode & 0o700) !== 0o700) await chmod(folder, (mode & 0o777) | 0o700);
   } catch {
-    // Not there, or somebody else's: the work itself says what it lacks.
+    // The folder is missing or has another owner. The work itself then fails with the reason.
   }
 }
 
@@ -92,9 +92,9 @@ function fileOf(record: AttachmentRecord, chain: Chain, folder: string): string 
   return cniDeviceInfoFile(folder, { network: chain.network, containerId: record.containerId, ifname: chain.ifname });
 }
 
-function sayTrouble(logger: Logger, file: string, thrown: unknown): void {
+function logTrouble(logger: Logger, file: string, thrown: unknown): void {
   logger.warn("A device-info file cannot be used", {
     file,
-    reason: toLeveeError(thrown, "It cannot be read or written").message,
+    reason: toLeveeError(thrown, "Cannot read or write it").message,
   });
 }

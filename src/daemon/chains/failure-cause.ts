@@ -1,7 +1,7 @@
 import type { Failure, FailureCause } from "../../admission/hold/retry-budget.ts";
 import type { ErrorCode, LeveeError } from "../../base/errors.ts";
 
-/** Found wrong before the first plugin runs: what the pod asks for. What is not here is nobody's fault, or the node's. */
+/** Errors before the first plugin runs that the pod's own request causes. Other errors are not charged. */
 const ofRequest: Partial<Record<ErrorCode, FailureCause>> = {
   "annotation-invalid": "own",
   "config-invalid": "own",
@@ -13,7 +13,7 @@ const ofRequest: Partial<Record<ErrorCode, FailureCause>> = {
   "version-unsupported": "own",
 };
 
-/** What a plugin did, or did not do. */
+/** Errors while plugins run. */
 const ofPlugins: Partial<Record<ErrorCode, FailureCause>> = {
   "decode-failed": "network",
   "delegate-failed": "network",
@@ -25,13 +25,13 @@ const ofPlugins: Partial<Record<ErrorCode, FailureCause>> = {
   "routes-failed": "network",
 };
 
-/** Who pays for an error of what a pod asks for; undefined when nobody does. */
+/** The failure to charge for an error in a pod's request; undefined when none is charged. */
 export function requestFailure(error: LeveeError): Failure | undefined {
   const cause = ofRequest[error.code];
   return cause === undefined ? undefined : { cause, reason: error.message };
 }
 
-/** Who pays for an error while the plugins of a network ran. */
+/** The failure to charge for an error while the plugins of a network ran; undefined when none is charged. */
 export function pluginFailure(error: LeveeError, network: string): Failure | undefined {
   const cause = ofPlugins[error.code];
   if (cause === undefined) return undefined;

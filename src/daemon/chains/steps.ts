@@ -2,8 +2,8 @@ import type { JsonText } from "../../base/brand.ts";
 import type { Chain } from "../../cni/chain.ts";
 
 /**
- * The numbers of an ADD's steps: each chain's links in order, then its routes. Fixed by the plan, so that a daemon
- * that comes back knows which step a shim speaks of.
+ * Numbers the steps of an ADD: each chain's links in order, then its routes. The plan fixes the numbers, so that the
+ * next daemon knows which step a shim means.
  */
 export function stepOf(chains: readonly Chain[], chainIndex: number, linkIndex: number): number {
   let step = 1;
@@ -16,15 +16,15 @@ export function routesStepOf(chains: readonly Chain[], chainIndex: number): numb
   return stepOf(chains, chainIndex, chains[chainIndex]?.links.length ?? 0);
 }
 
-/** What of a plan is known to have finished. */
+/** The part of a plan that is known to have finished. */
 export interface Progress {
   readonly chains: readonly Chain[];
   readonly steps: ReadonlyMap<number, { readonly result: JsonText | undefined }>;
 }
 
 /**
- * How many links of a chain may have done something: those that finished, and the one after them, which may have been
- * `underWay`. Nothing of a chain whose predecessor did not finish.
+ * How many links of a chain may have done something: the finished ones, and the next one when it may have been
+ * `underWay`. It is 0 for a chain whose predecessor did not finish.
  */
 export function linksStarted(progress: Progress, chainIndex: number, underWay: 0 | 1 = 1): number {
   const { chains, steps } = progress;
@@ -35,7 +35,7 @@ export function linksStarted(progress: Progress, chainIndex: number, underWay: 0
   return finished < 0 ? chain.links.length : finished + underWay;
 }
 
-/** Whether a chain has run to its end, its routes included where it has any to edit. */
+/** Whether a chain has run to its end, with its route edits if it has any. */
 function isFinished({ chains, steps }: Progress, chainIndex: number): boolean {
   const chain = chains[chainIndex];
   if (chain === undefined) return false;
@@ -43,7 +43,7 @@ function isFinished({ chains, steps }: Progress, chainIndex: number): boolean {
   return steps.has(last);
 }
 
-/** Most chains leave the default routes as the plugins made them; those have no such step. */
+/** Most chains leave the default routes as the plugins made them, and have no such step. */
 export function hasRouteEdits({ routes }: Chain): boolean {
   return routes.dropV4 || routes.dropV6 || routes.gateways.length > 0;
 }

@@ -13,10 +13,10 @@ import { Looks } from "./looks.ts";
 import { doubtsAbout, isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces, type Sight } from "./sight.ts";
 
-export interface AttachmentRound {
+interface AttachmentRound {
   readonly findings: readonly GcFinding[];
   readonly sight: Sight;
-  /** Something must be seen once more before it can be dealt with. */
+  /** Something must be seen once more before it can be undone. */
   readonly isPending: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Found {
   readonly action: GcAction;
 }
 
-export interface AttachmentGcNeeds {
+interface AttachmentGcNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "gcGraceMs">;
   readonly bootId: string;
@@ -37,7 +37,7 @@ export interface AttachmentGcNeeds {
   readonly dead: UndoDead;
 }
 
-/** Our own garbage collection of the journal's attachments, by the same rule as the runtime's, but without its list. */
+/** Our own garbage collection of the journal's attachments: the same rule as for the runtime's GC, without its list. */
 export class AttachmentGc {
   readonly #needs: AttachmentGcNeeds;
   readonly #looks = new Looks();
@@ -50,12 +50,12 @@ export class AttachmentGc {
     const { journal, recovery } = this.#needs;
     const records = journal.all().filter(isSettled);
     const sight = await lookAtNamespaces(hand, records);
-    // A record that is to be deleted or undone is on its way already.
+    // Recovery already deals with the others.
     const idle = records.filter((record) => !recovery.isPending(record.token) && !recovery.isDeletePending(record));
     const found = this.#judgeAll(idle, sight);
     const due = found.filter(({ action }) => action === "detach");
     const admitted = isActing ? this.#admit(due, records.length) : [];
-    const done = await this.#detach(hand, admitted, sight);
+    const done = await this.#undo(hand, admitted, sight);
     return {
       findings: found.map((one) => this.#outcome(one, { done: done.get(one), isActing })),
       sight,
@@ -87,15 +87,15 @@ export class AttachmentGc {
     const limit = undoLimit(attachments);
     const admitted = this.#needs.dead.admit(due, limit);
     if (admitted.length < due.length)
-      this.#needs.logger.warn("More attachments are dead than may be detached in a minute; the rest waits", {
+      this.#needs.logger.warn("More attachments are dead than may be undone in a minute; the rest must wait", {
         dead: due.length,
-        detached: admitted.length,
+        undone: admitted.length,
         limit,
       });
     return admitted;
   }
 
-  async #detach(
+  async #undo(
     hand: Hand,
     admitted: readonly Found[],
     sight: Sight,
@@ -108,7 +108,7 @@ export class AttachmentGc {
         done.set(one, endings[end]);
       } catch (thrown) {
         if (hand.isLost) throw thrown;
-        const { code, message } = toLeveeError(thrown, "Cannot detach");
+        const { code, message } = toLeveeError(thrown, "Cannot undo");
         done.set(one, { action: code === "try-later" ? "wait" : "failed", detail: message });
       }
     }
@@ -139,6 +139,6 @@ export class AttachmentGc {
 const endings: Readonly<Record<DeadEnd, { readonly action: GcAction; readonly detail: string }>> = {
   undone: { action: "detached", detail: "" },
   leaked: { action: "failed", detail: "a plugin failed; the rest is in the leak ledger" },
-  gone: { action: "detached", detail: "somebody else did" },
+  gone: { action: "detached", detail: "another call did it" },
   doubtful: { action: "report", detail: "at the second look it was not dead for certain" },
 };

@@ -4,18 +4,18 @@ import type { MissingNetwork } from "./missing-networks.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
 import type { Labels, MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";
 
-/** What our own garbage collection knows between two looks. */
-export interface GarbageKnowledge {
+/** The results of our own garbage collection's last look. */
+interface GarbageKnowledge {
   readonly orphans: () => readonly Lease[];
   readonly missing: () => readonly MissingNetwork[];
 }
 
-/** Makes it known to Prometheus, `/readyz` and `levee check node`; all of them read it when they are asked. */
-export function tellOfGarbage(
+/** Shows them in metrics, `/readyz` and `levee check node`. */
+export function registerGarbage(
   { orphans, missing }: GarbageKnowledge,
   shown: { metrics: MetricsRegistry; checks: NodeChecks },
 ): void {
-  shown.metrics.gauge("levee_orphan_leases", "Addresses of host-local whose container nobody knows", () =>
+  shown.metrics.gauge("levee_orphan_leases", "Addresses of host-local without a sandbox", () =>
     counted(orphans(), ({ network }) => ({ network })),
   );
   shown.metrics.gauge("levee_missing_networks", "Networks that running pods asked for and do not have", () =>

@@ -16,20 +16,19 @@ import type { ConfCache } from "../look-up/conf-cache.ts";
 import type { Call } from "../serve/call.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
-import { networksToTell } from "./networks-to-tell.ts";
-import { GcRota } from "./rota.ts";
+import { GcRota, networksForGc } from "./networks-for-gc.ts";
 import { isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces } from "./sight.ts";
 import { witnessesOf, type DeadRecord, type UndoDead } from "./undo-dead.ts";
 
-/** No call behind it starts while GC waits for the node to be quiet; a busy node collects garbage another time. */
+/** Later calls wait while GC waits for running ones, so a busy node collects garbage another time. */
 const aloneWaitMsMax = 3_000;
-/** The networks' own GC runs alone, as the specification wants it, so it must not make pods wait for long. */
+/** The networks' own GC runs alone, as the specification demands, so pods must not wait for it long. */
 const aloneMsMax = 10_000;
-/** Less than this is not enough to ask one more network. */
+/** With less time than this no further network is asked. */
 const networkMsMin = 1_000;
 
-export interface GcNeeds {
+interface GcNeeds {
   readonly clock: Clock;
   readonly config: DaemonConfig;
   readonly bootId: string;
@@ -42,8 +41,8 @@ export interface GcNeeds {
 }
 
 /**
- * The verb GC: undoes attachments that the runtime no longer knows and whose network namespace is gone, then tells every
- * network which attachments remain. One that the runtime does not know but that still lives is reported, not touched.
+ * The verb GC: undoes attachments that the runtime no longer knows and whose network namespace is gone, then runs every
+ * network's own GC with the attachments that remain. An unknown attachment that still lives is reported, not touched.
  */
 export class Gc {
   readonly #needs: GcNeeds;
@@ -57,7 +56,7 @@ export class Gc {
     const { clock, config, turns } = this.#needs;
     const conf = effectiveNetConf(await call.config(), config);
     const valid = conf.validAttachments;
-    // An absent list is not an empty one: taken for empty it would remove every attachment of the node.
+    // An absent list is not an empty one: an empty list would remove every attachment of the node.
     if (valid === undefined)
       throw new LeveeError(
         "config-invalid",
@@ -68,7 +67,7 @@ export class Gc {
       new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneWaitMsMax} ms`);
     using limit = deadline(clock, aloneWaitMsMax, late, call.signal);
     using _alone = await turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
-    const errors = await this.#tellNetworks(call, conf, valid);
+    const errors = await this.#runNetworkGcs(call, conf, valid);
     if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
     if (errors.length > 1)
       throw new LeveeError(
@@ -90,38 +89,38 @@ export class Gc {
     const gone = unknown.filter((record) => judge(record, sight, bootId).fate === "dead");
     const due = dead.admit(gone, undoLimit(settled.length));
     if (unknown.length > due.length) {
-      logger.warn("The runtime does not know some attachments; not all of them can be detached now", {
+      logger.warn("The runtime does not know some attachments, and not all of them can be undone now", {
         unknown: unknown.length,
         dead: gone.length,
-        detached: due.length,
+        undone: due.length,
       });
     }
     const witnesses = witnessesOf(sight.alive);
     for (const record of due) await this.#undo(call, { record, witnesses });
   }
 
-  /** A busy container is left to the call that works on it, and to the next GC. */
+  /** Leaves a busy container to its running call and to the next GC. */
   async #undo(call: Call, dead: DeadRecord): Promise<void> {
     try {
       await this.#needs.dead.undo(call.hand, dead, call.signal);
     } catch (thrown) {
-      const error = toLeveeError(thrown, "Cannot detach");
+      const error = toLeveeError(thrown, "Cannot undo");
       if (call.hand.isLost || error.code !== "try-later") throw thrown;
-      this.#needs.logger.info("A dead attachment is not detached now", {
+      this.#needs.logger.info("Cannot undo a dead attachment now", {
         container: dead.record.containerId,
         reason: error.message,
       });
     }
   }
 
-  /** Every network that can be told, as far as the time reaches, each with its valid attachments. */
-  async #tellNetworks(call: Call, conf: NetConf, valid: readonly ValidAttachment[]): Promise<readonly LeveeError[]> {
+  /** Runs the GC of one network after the other until the time is up, each with its valid attachments. */
+  async #runNetworkGcs(call: Call, conf: NetConf, valid: readonly ValidAttachment[]): Promise<readonly LeveeError[]> {
     const { clock, config, journal } = this.#needs;
     const place = networkPlace(call, clock, { binDir: config.binDir, limitMs: aloneMsMax });
     const errors: LeveeError[] = [];
     const endsMs = clock.monotonicMs() + aloneMsMax - networkMsMin;
     const known = knownAttachments(journal);
-    for await (const { chain, key } of networksToTell(conf, valid, { ...this.#needs, rota: this.#rota })) {
+    for await (const { chain, key } of networksForGc(conf, valid, { ...this.#needs, rota: this.#rota })) {
       if (clock.monotonicMs() > endsMs) {
         if (key !== "") this.#rota.stopBefore(key);
         break;
@@ -146,7 +145,7 @@ export class Gc {
   }
 }
 
-/** A hand that sees none of the namespaces that the runtime calls valid looks into the wrong mount namespace. */
+/** A hand that sees none of the namespaces that the runtime calls valid is in the wrong mount namespace. */
 function refuseBlindness(known: readonly AttachmentRecord[], alive: ReadonlySet<AttachmentRecord>): void {
   if (known.length === 0 || known.some((record) => alive.has(record))) return;
   throw new LeveeError(
@@ -157,7 +156,7 @@ function refuseBlindness(known: readonly AttachmentRecord[], alive: ReadonlySet<
 
 type Attachment = Readonly<Record<"containerID" | "ifname", string>>;
 
-/** What the journal has on each network, by the name under which plugins keep their books. */
+/** The journal's attachments by the network name under which plugins keep their state. */
 function knownAttachments(journal: Pick<Journal, "all">): ReadonlyMap<string, readonly Attachment[]> {
   const known = new Map<string, Attachment[]>();
   for (const { containerId, chains } of journal.all())
@@ -169,7 +168,7 @@ function knownAttachments(journal: Pick<Journal, "all">): ReadonlyMap<string, re
   return known;
 }
 
-/** The runtime's list speaks of the primary network's interfaces; for all others the journal knows. */
+/** The runtime lists only the primary network's interfaces; the journal knows all others. */
 function attachmentsOn(
   chain: Chain,
   valid: readonly ValidAttachment[],

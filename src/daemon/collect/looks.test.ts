@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Looks } from "./looks.ts";
 
-test("ageMs counts from the first of the looks that all saw it", () => {
+test("ageMs counts from the first of the uninterrupted looks", () => {
   const looks = new Looks();
   looks.note(["a", "b"], 1_000);
   looks.note(["a"], 31_000);

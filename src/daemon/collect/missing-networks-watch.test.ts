@@ -9,7 +9,7 @@ import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import type { Sight } from "./sight.ts";
-import { MissingNetworks } from "./missing-networks-watch.ts";
+import { MissingNetworksWatch } from "./missing-networks-watch.ts";
 import { Turns } from "../serve/turns.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
@@ -29,14 +29,14 @@ function pod(networks: string, more: Readonly<Record<string, string>> = {}): Pod
   return { ...names, annotations, priority: undefined, isStatic: false, phase: "Running" };
 }
 
-/** A node with these pods and records, whose time the test makes pass. */
+/** A node with these pods and records, and a clock that the test moves. */
 class Node {
   pods: readonly PodFacts[] | undefined = [pod("lan")];
   records: readonly AttachmentRecord[] = [];
   readonly said: string[] = [];
   nowMs = 0;
   readonly turns = new Turns();
-  readonly missing = new MissingNetworks({
+  readonly missing = new MissingNetworksWatch({
     clock: { ...systemClock, monotonicMs: () => this.nowMs },
     config: { gcGraceMs: graceMs, multusNamespace: "kube-system" as Namespace, cniDir },
     view: { pods: () => this.pods },
@@ -53,7 +53,7 @@ class Node {
   }
 }
 
-test("MissingNetworks says it at the second look, with one event as long as nothing changes", async () => {
+test("MissingNetworksWatch sends one Event at the second look, and no more until something changes", async () => {
   const node = new Node();
   expect(await node.look()).toEqual([]);
   expect(await node.look()).toEqual(["no-record shop/lan"]);
@@ -68,7 +68,7 @@ test("MissingNetworks says it at the second look, with one event as long as noth
   expect(await node.look()).toEqual([]);
 });
 
-test("MissingNetworks says nothing of a pod that is being attached, nor while the list of pods has gaps", async () => {
+test("MissingNetworksWatch ignores a pod that is being attached, and all pods while their list is incomplete", async () => {
   const node = new Node();
   node.records = [aRecord(1, { phase: "intent", pod: pod("lan") })];
   await node.look();
@@ -79,7 +79,7 @@ test("MissingNetworks says nothing of a pod that is being attached, nor while th
   expect(await node.look()).toEqual([]);
 });
 
-test("MissingNetworks gives a pod that had its network ten minutes to be made anew, as after a reboot", async () => {
+test("MissingNetworksWatch waits ten minutes for a pod that had its network, as after a reboot", async () => {
   const node = new Node();
   node.pods = [pod("lan", { "k8s.v1.cni.cncf.io/network-status": '[{"name": "shop/lan"}]' })];
   await node.look();
@@ -96,7 +96,7 @@ async function multusFile(args: readonly (readonly string[])[]): Promise<void> {
   await writeFile(join(cniDir, "c1"), "[]");
 }
 
-test("MissingNetworks says nothing of a pod in Multus' cache: Multus attached it", async () => {
+test("MissingNetworksWatch ignores a pod that Multus attached", async () => {
   await multusFile([
     ["K8S_POD_NAMESPACE", "shop"],
     ["K8S_POD_NAME", "web"],
@@ -107,7 +107,7 @@ test("MissingNetworks says nothing of a pod in Multus' cache: Multus attached it
   expect(await node.look()).toEqual([]);
 });
 
-test("MissingNetworks trusts a pod's own status when Multus' files do not say whose they are", async () => {
+test("MissingNetworksWatch trusts a pod's own status when Multus' files do not name their pod", async () => {
   await multusFile([]);
   const node = new Node();
   node.pods = [pod("lan", { "k8s.v1.cni.cncf.io/network-status": "[]" })];

@@ -25,22 +25,21 @@ import type { View } from "../../view/view.ts";
 import { networkStatusAnnotation } from "../../base/annotations.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
-export interface MissingRound {
+interface MissingRound {
   readonly findings: readonly GcFinding[];
   readonly notes: readonly string[];
   readonly isPending: boolean;
 }
 
-/** A pod of which we have no record. */
-interface Stranger {
+interface PodWithoutRecord {
   readonly pod: PodFacts;
   readonly asked: readonly string[];
 }
 
-/** After a reboot the API server calls pods running until the kubelet has made them anew, and a busy node takes its time. */
+/** After a reboot the API server shows pods as running until the kubelet has recreated them, which takes time on a busy node. */
 const restartMs = 600_000;
 
-export interface MissingNetworksNeeds {
+interface MissingNetworksNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "gcGraceMs" | "multusNamespace" | "cniDir">;
   readonly logger: Logger;
@@ -50,19 +49,19 @@ export interface MissingNetworksNeeds {
   readonly eventTeller: Pick<EventTeller, "aboutPod">;
 }
 
-/** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
-export class MissingNetworks {
+/** Finds running pods that lack a network they asked for, and tells it after two looks. */
+export class MissingNetworksWatch {
   readonly #needs: MissingNetworksNeeds;
   readonly #looks = new Looks();
   #missing: readonly MissingNetwork[] = [];
-  /** What each pod's last event said. */
-  #said: ReadonlyMap<string, string> = new Map();
+  /** The message of each pod's last Event. */
+  #told: ReadonlyMap<string, string> = new Map();
 
   constructor(needs: MissingNetworksNeeds) {
     this.#needs = needs;
   }
 
-  /** Those that were seen at two looks. */
+  /** Those found at two looks. */
   get missing(): readonly MissingNetwork[] {
     return this.#missing;
   }
@@ -78,7 +77,7 @@ export class MissingNetworks {
     const graceMsOf = ({ wasThere }: MissingNetwork): number =>
       wasThere ? Math.max(restartMs, config.gcGraceMs) : config.gcGraceMs;
     this.#missing = found.filter((one) => (this.#looks.ageMs(keyOf(one), nowMs) ?? 0) >= graceMsOf(one));
-    this.#announce();
+    this.#tell();
     const canSeeLinks = hand.supports("links");
     return {
       findings: this.#missing.map(findingOf),
@@ -91,19 +90,19 @@ export class MissingNetworks {
     const { journal, turns, config } = this.#needs;
     const byPod = Map.groupBy(journal.all(), ({ pod }) => nameOf(pod));
     const found: MissingNetwork[] = [];
-    const strangers: Stranger[] = [];
+    const unrecorded: PodWithoutRecord[] = [];
     for (const pod of pods) {
       const records = byPod.get(nameOf(pod)) ?? [];
-      // Somebody is at work on it, and will have an answer of his own.
+      // A call or recovery works on the container and will report by itself.
       if (records.some(({ phase, containerId }) => phase !== "acknowledged" || turns.isBusy(containerId))) continue;
       const asked = networksAskedFor(pod, config.multusNamespace);
       const record = recordOfPod(pod, records);
       if (record !== undefined) {
         found.push(...notAttached(pod, record, asked));
         if (sight.alive.has(record)) found.push(...(await this.#gone(hand, pod, record)));
-      } else if (asked.length > 0) strangers.push({ pod, asked });
+      } else if (asked.length > 0) unrecorded.push({ pod, asked });
     }
-    return [...found, ...(await this.#unattached(strangers))];
+    return [...found, ...(await this.#unattached(unrecorded))];
   }
 
   async #gone(hand: Hand, pod: PodFacts, record: AttachmentRecord): Promise<readonly MissingNetwork[]> {
@@ -121,29 +120,29 @@ export class MissingNetworks {
     }
   }
 
-  /** Pods without a record of ours. What Multus has attached is its own: before the migration, or while both run. */
-  async #unattached(strangers: readonly Stranger[]): Promise<readonly MissingNetwork[]> {
-    if (strangers.length === 0) return [];
+  /** Leaves out what Multus attached, before the migration or while both run. */
+  async #unattached(unrecorded: readonly PodWithoutRecord[]): Promise<readonly MissingNetwork[]> {
+    if (unrecorded.length === 0) return [];
     const { records, problems } = await importMultusCache(this.#needs.config.cniDir);
     const known = [...records, ...this.#needs.journal.all()];
     const byPod = Map.groupBy(records, ({ pod }) => nameOf(pod));
-    // Some attachment has lost its pod's name; a pod whose status names networks may be the one.
+    // An attachment without a pod name may belong to any pod whose status names networks.
     const isVague = problems.length > 0 || known.some(({ pod }) => pod.name === "");
-    return strangers
+    return unrecorded
       .filter(({ pod }) => recordOfPod(pod, byPod.get(nameOf(pod)) ?? []) === undefined)
       .filter(({ pod }) => !(isVague && pod.annotations[networkStatusAnnotation] !== undefined))
       .flatMap(({ pod, asked }) => withoutRecord(pod, asked));
   }
 
-  /** One event per pod and change: it stays what it is until somebody starts the pod again. */
-  #announce(): void {
+  /** One Event per pod and change, since only a restart of the pod mends it. */
+  #tell(): void {
     const byPod = Map.groupBy(this.#missing, ({ namespace, pod, uid }) => `${namespace}/${pod}/${uid}`);
-    const said = new Map<string, string>();
+    const told = new Map<string, string>();
     for (const [key, [first, ...rest]] of byPod) {
       if (first === undefined) continue;
       const message = [first, ...rest].map(({ network, why }) => `${network}: ${why}`).join("; ");
-      said.set(key, message);
-      if (this.#said.get(key) === message) continue;
+      told.set(key, message);
+      if (this.#told.get(key) === message) continue;
       this.#needs.logger.warn("A running pod lacks a network it asked for", {
         pod: `${first.namespace}/${first.pod}`,
         reason: message,
@@ -154,7 +153,7 @@ export class MissingNetworks {
         { type: "Warning", reason: "NetworkMissing", message },
       );
     }
-    this.#said = said;
+    this.#told = told;
   }
 }
 

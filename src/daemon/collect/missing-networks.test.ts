@@ -30,7 +30,7 @@ test.each([
   expect(isRunning(facts)).toBe(expected);
 });
 
-test("networksAskedFor reads both annotations, and nothing from one that cannot be read", () => {
+test("networksAskedFor reads both annotations, and ignores an unreadable one", () => {
   const both = asking("lan, other/dmz@net7", { "v1.multus-cni.io/default-network": "cbr0" });
   expect(networksAskedFor(both, multusNamespace)).toEqual(["kube-system/cbr0", "shop/lan", "other/dmz"]);
   expect(networksAskedFor(asking("[{"), multusNamespace)).toEqual([]);
@@ -53,7 +53,7 @@ test("notAttached counts a network that is asked for twice, and knows a default 
   expect(notAttached(pod(), record, asked).map(({ network }) => network)).toEqual(["shop/lan", "shop/dmz"]);
 });
 
-test("notAttached says nothing of what Multus attached", () => {
+test("notAttached ignores attachments of Multus", () => {
   expect(notAttached(pod(), attachedTo([], { origin: "multus" }), ["shop/lan"])).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ const result = (sandbox: string): JsonText =>
   `{"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"${sandbox}"}]}` as JsonText;
 const here = { names: ["lo", "eth0"], isTruncated: false };
 
-test("interfacesGone tells an interface that a plugin made in the sandbox and that is not there", () => {
+test("interfacesGone finds a missing interface that a plugin made in the sandbox", () => {
   const record = attachedTo(["shop/lan"], { results: [result("/run/netns/pod1")] });
   expect(interfacesGone(pod(), record, here).map(({ network, ifname }) => [network, ifname])).toEqual([
     ["shop/lan", "net1"],
@@ -70,7 +70,7 @@ test("interfacesGone tells an interface that a plugin made in the sandbox and th
   expect(interfacesGone(pod(), record, { ...here, isTruncated: true })).toEqual([]);
 });
 
-test("interfacesGone expects nothing of a plugin that listed none, of a device of the pod's, of a result it cannot read", () => {
+test("interfacesGone expects no interface from a plugin that lists none, a device of the pod or an unreadable result", () => {
   const request = { deviceId: "0000:01:00.0" };
   const device = aChain({ ifname: "net1" as IfName, multus: { ...aChain().multus, request } });
   const silent: readonly Partial<AttachmentRecord>[] = [

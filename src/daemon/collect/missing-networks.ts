@@ -14,21 +14,21 @@ export interface MissingNetwork {
   readonly pod: string;
   readonly uid: string;
   readonly containerId: string;
-  /** `no-record`: we never attached the pod. `network-missing`: not to this network. `interface-gone`: not any more. */
+  /** `no-record`: Levee never attached the pod. `network-missing`: not to this network. `interface-gone`: the interface is gone. */
   readonly kind: "no-record" | "network-missing" | "interface-gone";
   readonly network: string;
   readonly ifname: string;
   readonly why: string;
-  /** The pod's status says that it had it: its sandbox may just be gone, and the kubelet about to make another. */
+  /** The pod's status lists the network, so its sandbox may be gone and the kubelet about to make another. */
   readonly wasThere: boolean;
 }
 
-/** Pods that have a sandbox with a network of its own, and are to keep it. */
+/** Whether the pod has a sandbox with its own network namespace, and keeps it. */
 export function isRunning(pod: PodFacts): boolean {
   return pod.phase === "Running" && pod.hostNetwork !== true && pod.isDeleting !== true;
 }
 
-/** What the pod asks for by annotation; nothing when that cannot be read, as then it cannot have been attached by it. */
+/** The networks that the annotations name; none when they are unreadable, since no attachment can follow from them. */
 export function networksAskedFor(pod: PodFacts, multusNamespace: Namespace): readonly string[] {
   try {
     const annotation = (pod.annotations[networksAnnotation] ?? "").trim();
@@ -40,7 +40,7 @@ export function networksAskedFor(pod: PodFacts, multusNamespace: Namespace): rea
   }
 }
 
-/** The record of a pod's own sandbox, if any: a predecessor of the same name does not count. */
+/** The newest record of this pod; a predecessor of the same name does not count. */
 export function recordOfPod(pod: PodFacts, records: readonly AttachmentRecord[]): AttachmentRecord | undefined {
   const isOwn = ({ pod: { uid } }: AttachmentRecord): boolean =>
     uid === "" || pod.uid === "" || uid === pod.uid || pod.isStatic;
@@ -56,13 +56,13 @@ export function withoutRecord(pod: PodFacts, asked: readonly string[]): readonly
   });
 }
 
-/** Networks of the annotation that are not among those attached; one that is asked for twice must be there twice. */
+/** Networks that were asked for and not attached; one asked for twice must be attached twice. */
 export function notAttached(
   pod: PodFacts,
   record: AttachmentRecord,
   asked: readonly string[],
 ): readonly MissingNetwork[] {
-  // Multus' files do not always say by which name a network was asked for.
+  // Multus' files do not always hold the name by which a network was asked for.
   if (record.origin === "multus") return [];
   const attached = record.chains.map((chain) => String(chain.network));
   const missing = asked.filter((network) => {
@@ -81,12 +81,12 @@ export function notAttached(
   }));
 }
 
-/** A default network that is a file of the node goes by its name alone, whatever namespace the annotation puts before it. */
+/** A default network from a file of the node has no namespace, even if the annotation gives one. */
 function isSame(attached: string, asked: string): boolean {
   return attached === asked || (!attached.includes("/") && asked.endsWith(`/${attached}`));
 }
 
-/** Interfaces that a plugin said it made, and that are not in the namespace now. */
+/** Interfaces that a plugin reported and that are no longer in the network namespace. */
 export function interfacesGone(pod: PodFacts, record: AttachmentRecord, links: NetnsLinks): readonly MissingNetwork[] {
   if (links.isTruncated) return [];
   const names = new Set(links.names);
@@ -103,8 +103,8 @@ export function interfacesGone(pod: PodFacts, record: AttachmentRecord, links: N
 }
 
 /**
- * Whether there must be an interface of the kernel by that name. A device that is handed to a program of the pod, as for
- * DPDK and virtual machines, is none; nor is anything for a plugin that lists no interface inside the sandbox.
+ * Whether the kernel must show an interface by that name. It shows none for a device that belongs to a program in the
+ * pod, as with DPDK and virtual machines, or for a plugin that reports no interface inside the sandbox.
  */
 function isKernelInterface(chain: Chain, record: AttachmentRecord, index: number): boolean {
   const { deviceId, resourceName } = chain.multus.request;
@@ -114,7 +114,7 @@ function isKernelInterface(chain: Chain, record: AttachmentRecord, index: number
     const { interfaces } = parseResult(result, chain.cniVersion);
     return interfaces.some(({ name, sandbox }) => name === chain.ifname && sandbox !== undefined && sandbox !== "");
   } catch (thrown) {
-    // Checked at ADD; one that Multus left behind may be anything, and then it promises nothing.
+    // ADD checks results, but a result that Multus left may hold anything.
     if (thrown instanceof LeveeError) return false;
     throw thrown;
   }

@@ -15,7 +15,7 @@ function attached(number: number, change: Partial<AttachmentRecord> = {}): Attac
   return aRecord(number, { phase: "acknowledged", netns, ...change });
 }
 
-/** What became of each record, for a hand that sees these paths. */
+/** The fate of each record, for a hand that sees these paths. */
 async function fates(
   records: readonly AttachmentRecord[],
   seen: Readonly<Record<string, NetnsIdentity>>,
@@ -27,18 +27,18 @@ async function fates(
 
 const first = { "/run/netns/pod1": { device: nsfs, inode: 1n } };
 
-test("judge takes for dead whose path leads nowhere, or to another namespace, where a living one is seen", async () => {
+test("judge: dead, when the path has nothing or another namespace, and a living one is seen beside it", async () => {
   const replaced = { ...first, "/run/netns/pod3": { device: nsfs, inode: 99n } };
   expect(await fates([attached(1), attached(2), attached(3)], replaced)).toEqual(["alive", "dead", "dead"]);
 });
 
-test("judge takes nobody for dead where nothing is seen, or where only a file lies", async () => {
+test("judge: unproven, when no namespace is seen in the folder, or only a file", async () => {
   expect(await fates([attached(1), attached(2)], {})).toEqual(["unproven", "unproven"]);
   const file = { ...first, "/run/netns/pod2": { device: 22n, inode: 7n } };
   expect(await fates([attached(1), attached(2)], file)).toEqual(["alive", "unproven"]);
 });
 
-test("judge takes nobody for dead who cannot be looked at, and judges the others all the same", async () => {
+test("judge: unproven, when one path cannot be read; the others are judged", async () => {
   const stat = (paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> =>
     paths.includes("/run/netns/pod2")
       ? Promise.reject(new LeveeError("protocol-violated", "Cannot look at /run/netns/pod2: permission denied"))
@@ -50,7 +50,7 @@ test("judge takes nobody for dead who cannot be looked at, and judges the others
   expect(lookAtNamespaces(lost, records)).rejects.toThrow("gone");
 });
 
-test("judge wants proof from the same place: one runtime's folder says nothing of another's", async () => {
+test("judge needs proof from the same folder: one runtime's folder proves nothing about another's", async () => {
   const elsewhere = attached(2, { netns: { path: "/proc/77/ns/net", identity: { device: nsfs, inode: 2n } } });
   expect(await fates([attached(1), elsewhere], first)).toEqual(["alive", "unproven"]);
   const process = attached(3, { netns: { path: "/proc/78/ns/net", identity: { device: nsfs, inode: 3n } } });
@@ -58,7 +58,7 @@ test("judge wants proof from the same place: one runtime's folder says nothing o
   expect(await fates([attached(1), elsewhere, process], seen)).toEqual(["alive", "dead", "alive"]);
 });
 
-test("judge takes what Multus attached for alive by its path, but not for a proof", async () => {
+test("judge: an attachment of Multus is alive by its path, but proves nothing", async () => {
   const imported = attached(1, {
     origin: "multus",
     bootId: "",
@@ -69,19 +69,19 @@ test("judge takes what Multus attached for alive by its path, but not for a proo
   expect(await fates([attached(1), pathless], first)).toEqual(["alive", "unproven"]);
 });
 
-test("judge takes for dead what was attached before the last boot, without any proof", async () => {
+test("judge: dead, without further proof, when attached before the last boot", async () => {
   const old = attached(2, { bootId: "another" });
   expect(await fates([old], {})).toEqual(["dead"]);
   expect(await fates([old], { "/run/netns/pod2": { device: 22n, inode: 7n } })).toEqual(["dead"]);
 });
 
-test("judge does not believe a boot ID against the very namespace that was attached: some containers are given one of their own", async () => {
+test("judge believes the identity of a namespace over a boot ID, as some containers see another boot ID", async () => {
   const old = [1, 2].map((number) => attached(number, { bootId: "another" }));
   const seen = { ...first, "/run/netns/pod2": { device: nsfs, inode: 3n } };
   expect(await fates(old, seen)).toEqual(["alive", "dead"]);
 });
 
-test("judge keeps what has a network with disableGC", async () => {
+test("judge keeps an attachment with a network that has disableGC", async () => {
   const kept = attached(2, { chains: [aChain(), aChain({ disableGC: true })] });
   expect(await fates([attached(1), kept], first)).toEqual(["alive", "kept"]);
 });
@@ -109,7 +109,7 @@ function pod(number: number, uid: string, isStatic = false): PodFacts {
   return { ...names, annotations: {}, priority: undefined, isStatic };
 }
 
-test("doubtsAbout tells a pod that is gone, another one of its name, and a newer sandbox; a static pod's UID differs", () => {
+test("doubtsAbout finds a pod that is gone, another pod of the same name and a newer sandbox; a static pod's UID may differ", () => {
   const newer = { ...attached(5), containerId: aRecord(9).containerId, startedWallMs: 1_800_000_000_000 };
   const records = [attached(1), attached(2), attached(3), attached(4), attached(5), newer];
   const pods = [pod(1, "uid1"), pod(2, "other"), pod(4, "mirror", true), pod(5, "uid5")];
@@ -124,7 +124,7 @@ test("doubtsAbout tells a pod that is gone, another one of its name, and a newer
   ]);
 });
 
-test("doubtsAbout says nothing of pods as long as their list may have gaps, nor of a container without a pod", () => {
+test("doubtsAbout ignores pods while their list is incomplete, and containers without a pod", () => {
   const nameless = attached(2, { pod: { namespace: "" as Namespace, name: "" as PodName, uid: "" as PodUid } });
   expect([attached(1), nameless].map(doubtsAbout({ records: [], pods: undefined }))).toEqual([undefined, undefined]);
   expect(doubtsAbout({ records: [], pods: [] })(nameless)).toBeUndefined();

@@ -3,15 +3,15 @@ import { placeOf, type Sight } from "./sight.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 /**
- * `dead`: may be undone. `alive`: its namespace is there. `kept`: dead, but a network of it has disableGC.
- * `unproven`: it cannot be seen, and nothing shows that it could be.
+ * `dead`: may be undone. `alive`: its namespace exists. `kept`: dead, but one of its networks has disableGC.
+ * `unproven`: its namespace is not seen, and nothing proves that the hand could see it.
  */
-export interface Judgement {
+interface Judgement {
   readonly fate: "dead" | "alive" | "kept" | "unproven";
   readonly why: string;
 }
 
-/** A list or a look that is wrong must not empty the node: so many undos in a minute, or a tenth of the node. */
+/** Undos per minute: this many, or a tenth of the node. A wrong list or look must not empty the node. */
 const undosMax = 5;
 const undosShare = 0.1;
 
@@ -19,7 +19,7 @@ export function undoLimit(attachments: number): number {
   return Math.max(undosMax, Math.floor(attachments * undosShare));
 }
 
-/** The one rule of garbage collection: dead is only whose namespace is gone for certain. Being wrong here costs a pod. */
+/** The one rule of garbage collection: an attachment is dead only if its namespace is certainly gone. A mistake costs a pod. */
 export function judge(record: AttachmentRecord, sight: Sight, bootId: string): Judgement {
   if (sight.alive.has(record)) return { fate: "alive", why: "its network namespace is there" };
   const judgement = judgeUnseen(record, sight, bootId);
@@ -36,7 +36,7 @@ function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Ju
   if (!sight.gone.has(record))
     return {
       fate: "unproven",
-      why: `${path} is no network namespace, or cannot be looked at, so the hand may not see its mount`,
+      why: `${path} is not a network namespace, or cannot be read, so the hand may not see its mount`,
     };
   if (sight.places.has(placeOf(path))) return { fate: "dead", why: `its network namespace ${path} is gone` };
   return {
@@ -45,20 +45,20 @@ function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Ju
   };
 }
 
-/** Attachments of which nobody else is doing anything. */
+/** No call or recovery works on the attachment. */
 export function isSettled(record: AttachmentRecord): boolean {
   return record.phase === "acknowledged";
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly records: readonly AttachmentRecord[];
-  /** Undefined when the view may have gaps. */
+  /** Undefined when the view may be incomplete. */
   readonly pods: readonly PodFacts[] | undefined;
 }
 
 /**
- * What makes an attachment whose namespace lives look left over. Never acted on: the view may be late, and a living
- * namespace may have a living pod in it.
+ * Why an attachment with a living namespace looks left over. GC only reports it: the view may be late, and the namespace
+ * may hold a living pod.
  */
 export function doubtsAbout(around: Surroundings): (record: AttachmentRecord) => string | undefined {
   const pods = around.pods === undefined ? undefined : byName(around.pods);

@@ -5,35 +5,35 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { GcAnswer, GcFinding } from "../../wire/node-view.ts";
 import type { AttachmentGc } from "./attachment-gc.ts";
-import type { LeaseGc } from "./leases/lease-gc.ts";
-import type { MissingNetworks } from "./missing-networks-watch.ts";
+import type { OrphanLeases } from "./leases/orphan-leases.ts";
+import type { MissingNetworksWatch } from "./missing-networks-watch.ts";
 import type { Service } from "../service.ts";
 
 /** `look`: only look. `act`: undo what is dead. `fix`: release addresses without a sandbox as well. */
-export type RoundMode = "look" | "act" | "fix";
+type RoundMode = "look" | "act" | "fix";
 
-/** Without a resident hand nobody can look; whether one has come costs nothing to see. */
+/** A round needs a resident hand; checking for one costs nothing. */
 const handPollMs = 1_000;
-/** Rounds of many nodes, and of one node's parts, must not fall together for ever. */
+/** Spreads the rounds of many nodes. */
 const jitterShare = 0.2;
-/** An interval in seconds where milliseconds are meant must not keep the hand busy. */
+/** An interval given in seconds instead of milliseconds must not keep the hand busy. */
 const pauseMsMin = 100;
-/** With all their texts they must fit into one frame. */
+/** All findings with their texts must fit into one frame. */
 const findingsMax = 1_000;
 
-export interface SelfGcNeeds {
+interface SelfGcNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "gcIntervalMs" | "gcGraceMs">;
   readonly logger: Logger;
   readonly resident: () => Hand | undefined;
   readonly attachments: Pick<AttachmentGc, "round">;
-  readonly leases: Pick<LeaseGc, "round">;
-  readonly missing: Pick<MissingNetworks, "round">;
+  readonly leases: Pick<OrphanLeases, "round">;
+  readonly missing: Pick<MissingNetworksWatch, "round">;
 }
 
 /**
- * containerd never calls GC, so the resident hand drives our own: once after the start, then every `gcIntervalMs`, and
- * whenever a person asks. One round at a time.
+ * Our own garbage collection, because containerd never calls GC. The resident hand looks after the start, every
+ * `gcIntervalMs`, and when a person asks; one round at a time.
  */
 export class SelfGc implements Service {
   readonly #needs: SelfGcNeeds;
@@ -63,9 +63,9 @@ export class SelfGc implements Service {
     return this.#running ?? Promise.resolve();
   }
 
-  /** Asks for a round now, behind one that is under way. Resolves at once to its number. */
+  /** Asks for a round after the running one. Returns its number at once. */
   ask(mode: RoundMode): number {
-    // A second question before the first round has begun gets that round.
+    // A second request before the round begins shares it.
     const same = this.#asked.find((asked) => asked.mode === mode);
     if (same !== undefined) return same.round;
     this.#lastAsked += 1;
@@ -106,7 +106,7 @@ export class SelfGc implements Service {
     });
   }
 
-  /** Never rejects: what went wrong is a note, and the next round tries again. */
+  /** Never rejects: it keeps the failure for the answer, and the next round tries again. */
   async #round(mode: RoundMode): Promise<void> {
     const hand = this.#hand();
     const { clock, config, logger } = this.#needs;
@@ -119,7 +119,7 @@ export class SelfGc implements Service {
       const reason = toLeveeError(thrown, "Cannot collect garbage").message;
       this.#failure = reason;
       if (hand?.isLost !== true)
-        logger.warn("A round of garbage collection stopped short and will be tried again", { reason });
+        logger.warn("A round of garbage collection failed; the next round tries again", { reason });
     }
     if (this.#isStopped || config.gcIntervalMs === 0) return;
     const wholeMs = isPending ? Math.min(config.gcGraceMs, config.gcIntervalMs) : config.gcIntervalMs;

@@ -3,18 +3,17 @@ import { LeveeError } from "../../base/errors.ts";
 import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 
-/** What one look of one hand at the journal's network namespaces gave. */
+/** The result of a hand's look at the journal's network namespaces. */
 export interface Sight {
-  /** Whose namespace is still there. */
+  /** Records whose namespace exists. */
   readonly alive: ReadonlySet<AttachmentRecord>;
-  /** At whose path there is nothing, or another namespace. Who is in neither set has something else at his path. */
+  /** Records with nothing, or another namespace, at their path. A record in neither set has something else there. */
   readonly gone: ReadonlySet<AttachmentRecord>;
-  /** Folders in which the hand saw the very namespace that was attached: only there does "gone" mean gone. */
+  /** Folders in which the hand saw a namespace by its recorded identity. Only there does "gone" mean gone. */
   readonly places: ReadonlySet<string>;
 }
 
-/** Whoever can say what a path leads to. */
-export interface Eyes {
+interface Eyes {
   stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]>;
 }
 
@@ -38,12 +37,12 @@ export async function lookAtNamespaces(eyes: Eyes, records: readonly AttachmentR
       else if (isGone(record, identity)) gone.add(record);
     });
   }
-  // What Multus attached is known by its path only, and a path may be a file that a lost mount has uncovered: no proof.
+  // Multus' attachments have no identity, and their path may be a file that a lost mount uncovered: no proof.
   const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
   return { alive, gone, places: new Set(proofs.map((record) => placeOf(record.netns.path))) };
 }
 
-/** One path that the hand cannot look at fails the whole order; the others are then looked at one by one. */
+/** One path that the hand cannot read fails the whole order; then each path is read alone. */
 async function statAll(
   eyes: Eyes,
   paths: readonly string[],
@@ -69,24 +68,24 @@ function isHandLost(thrown: unknown): boolean {
 }
 
 /**
- * The boot ID is not asked: some containers are shown another one than their host, and a namespace that is seen at its
- * path under its number is there, whatever the ID says. What Multus attached is known by its path only.
+ * Ignores the boot ID: some containers see another one than their host, and a namespace seen at its path with its number
+ * exists in any case. Attachments of Multus are known only by their path.
  */
 function isThere({ netns }: AttachmentRecord, found: NetnsIdentity | undefined): boolean {
   return netns.identity === undefined ? found !== undefined : sameNetns(netns.identity, found);
 }
 
 /**
- * All namespaces of a boot are on one device. Something on another device is the file on which the namespace is mounted:
- * a hand that does not get the mounts made after its own start sees that of every younger pod.
+ * All namespaces of a boot are on one device. A file on another device is the mount point itself: a hand that does not
+ * receive mounts made after its start sees only that for every younger pod.
  */
 function isGone({ netns }: AttachmentRecord, found: NetnsIdentity | undefined): boolean {
   return found === undefined || found.device === netns.identity?.device;
 }
 
 /**
- * Where a namespace is kept. Two runtimes on one node keep theirs in different folders, and a hand may see one and not
- * the other; of a process's own namespace the process ID is no part of the place.
+ * The folder of a namespace. Two runtimes on one node use different folders, and a hand may see only one of them. The
+ * process ID of a /proc path is not part of the place.
  */
 export function placeOf(path: string): string {
   return dirname(path)

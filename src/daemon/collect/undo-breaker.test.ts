@@ -8,7 +8,7 @@ function breakerAt(): { breaker: UndoBreaker; pass: (ms: number) => void } {
   return { breaker, pass: (ms) => (nowMs += ms) };
 }
 
-test("admit lets through as many as the limit within one minute, over several calls", () => {
+test("admit allows as many as the limit within one minute, over several calls", () => {
   const { breaker, pass } = breakerAt();
   expect(breaker.admit([1, 2, 3], 5)).toEqual([1, 2, 3]);
   pass(30_000);
@@ -16,7 +16,7 @@ test("admit lets through as many as the limit within one minute, over several ca
   expect(breaker.admit([6], 5)).toEqual([]);
 });
 
-test("admit starts anew when a minute has passed since each detach", () => {
+test("admit allows more when a minute has passed since each undo", () => {
   const { breaker, pass } = breakerAt();
   breaker.admit([1, 2, 3, 4, 5], 5);
   pass(59_999);
@@ -25,7 +25,7 @@ test("admit starts anew when a minute has passed since each detach", () => {
   expect(breaker.admit([6, 7], 5)).toEqual([6, 7]);
 });
 
-test("admit gives nothing when the limit has shrunk below what was done", () => {
+test("admit allows none when the limit has shrunk below the undos done", () => {
   const { breaker } = breakerAt();
   breaker.admit([1, 2, 3, 4, 5], 5);
   expect(breaker.admit([6], 2)).toEqual([]);

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 
 const windowMs = 60_000;
 
-/** Bounds how much garbage collection may take away in a minute: a list that is wrong must not empty the node. */
+/** Bounds how much garbage collection may undo in a minute: a wrong list must not empty the node. */
 export class UndoBreaker {
   readonly #clock: Clock;
   #doneMs: number[] = [];
@@ -11,7 +11,7 @@ export class UndoBreaker {
     this.#clock = clock;
   }
 
-  /** As many of the candidates as the limit of this minute still allows; they count from now on. */
+  /** Returns as many candidates as the limit of this minute still allows, and counts them. */
   admit<T>(candidates: readonly T[], limit: number): readonly T[] {
     const nowMs = this.#clock.monotonicMs();
     this.#doneMs = this.#doneMs.filter((doneMs) => nowMs - doneMs < windowMs);

@@ -13,23 +13,23 @@ import { judge } from "./rules.ts";
 import { lookAtNamespaces, placeOf } from "./sight.ts";
 import { UndoBreaker } from "./undo-breaker.ts";
 
-/** A container that a call works on is not dead. */
+/** A longer wait means that a call works on the container, so it is not dead. */
 const turnMsMax = 1_000;
 const holder = { verb: "GC", cancel: (): void => undefined };
 
 export interface DeadRecord {
   readonly record: AttachmentRecord;
-  /** Records whose namespaces lived at the first look, to prove sight with again. */
+  /** Records whose namespaces lived at the first look; they prove sight again at the second. */
   readonly witnesses: readonly AttachmentRecord[];
 }
 
 /**
- * `gone`: another call has undone it meanwhile. `doubtful`: it is not dead for certain any more. `leaked`: a plugin
- * failed, and the rest is in the leak ledger.
+ * `gone`: another call undid it meanwhile. `doubtful`: it is no longer certainly dead. `leaked`: a plugin failed, and
+ * the rest is in the leak ledger.
  */
 export type DeadEnd = "undone" | "leaked" | "gone" | "doubtful";
 
-export interface UndoDeadNeeds {
+interface UndoDeadNeeds {
   readonly clock: Clock;
   readonly bootId: string;
   readonly logger: Logger;
@@ -40,7 +40,7 @@ export interface UndoDeadNeeds {
   readonly undo: Undo;
 }
 
-/** Undoes records that were judged dead: by the runtime's GC and by our own. */
+/** Undoes records that the runtime's GC or our own judged dead. */
 export class UndoDead {
   readonly #needs: UndoDeadNeeds;
   readonly #breaker: UndoBreaker;
@@ -55,7 +55,7 @@ export class UndoDead {
     return this.#breaker.admit(candidates, limit);
   }
 
-  /** Looks once more when the turn has come: proof of sight must hold at the moment in which something is taken away. */
+  /** Looks once more when its turn comes: the proof must hold at the moment of the undo. */
   async undo(hand: Hand, { record, witnesses }: DeadRecord, signal?: AbortSignal): Promise<DeadEnd> {
     const { clock, bootId, logger, journal, turns, timeline, suspects, undo } = this.#needs;
     const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
@@ -69,7 +69,7 @@ export class UndoDead {
     timeline.note(subjectOf(current, "GC"), "asked", { detail: why });
     await suspects.proveGone(hand, current);
     const isClean = await undo.undo(current, { hand, now: { path: "", identity: undefined } });
-    logger.info("An attachment whose network namespace is gone was detached", {
+    logger.info("An attachment whose network namespace is gone was undone", {
       container: record.containerId,
       pod: `${record.pod.namespace}/${record.pod.name}`,
       clean: isClean,
@@ -78,10 +78,10 @@ export class UndoDead {
   }
 }
 
-/** Some may end in the same moment for good reasons. */
+/** More than one, as some may end at the same moment. */
 const witnessesPerPlace = 4;
 
-/** A few living records of each place, to prove sight with again. */
+/** A few living records of each place. */
 export function witnessesOf(alive: ReadonlySet<AttachmentRecord>): readonly AttachmentRecord[] {
   const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
   const byPlace = Map.groupBy(proofs, (record) => placeOf(record.netns.path));

@@ -9,12 +9,12 @@ import { PrimaryChoice } from "./primary-choice.ts";
 import type { PrimaryConf } from "./primary-conf.ts";
 
 /**
- * Multus' own. Runtimes keep results by the network's name (`/var/lib/cni/results/<name>-<container>-<interface>`): under
- * another name the DEL of a pod that was attached before a migration would not find its result, and the file would stay.
+ * Multus' own name. Runtimes file results under the network's name (`/var/lib/cni/results/<name>-<container>-<interface>`).
+ * Under another name, the DEL of a pod attached before a migration would not find its result, and the file would stay.
  */
 const defaultName = "multus-cni-network";
 
-/** `multusConfigFile: auto`: the conf is made anew from the primary network's each time, so nothing stale stays in it. */
+/** `multusConfigFile: auto`: rebuilds the conf from the primary network's conf at each look, so nothing in it is stale. */
 export class AutoConf implements ConfOrigin {
   readonly fileName = confFileName;
   readonly folder: string;
@@ -42,8 +42,8 @@ export class AutoConf implements ConfOrigin {
 }
 
 /**
- * Only what the runtime and the shim read, and where the primary network is. All other settings are the daemon's, and
- * they win over the conf of every call: a copy in the conf could only cause writes.
+ * Holds only what the runtime and the shim read, and the path of the primary network. The daemon's settings win over the
+ * conf of every call, so a copy of them here could only cause writes.
  */
 function generatedConf(config: DaemonConfig, primary: PrimaryConf, cniVersion: string): string {
   const name = config.overrideNetworkName ? primary.name : config.name || defaultName;
@@ -51,7 +51,7 @@ function generatedConf(config: DaemonConfig, primary: PrimaryConf, cniVersion: s
   return `${shimConf(config, { cniVersion, name, clusterNetwork, capabilities })}\n`;
 }
 
-/** Multus' rule and words, but no reason to stop: a plugin that is asked in a version it does not know says so itself. */
+/** Multus' rule and words. Only a note: a plugin that does not know the version reports that itself. */
 function versionProblems(cniVersion: string, primary: PrimaryConf): readonly ConfDirProblem[] {
   const since = "0.4.0";
   if (compareVersions(cniVersion, since) < 0 || compareVersions(primary.cniVersion, since) >= 0) return [];

@@ -1,38 +1,37 @@
-/** How it stands with the conf by which the runtime finds us, for `levee check node`, `/readyz` and metrics. */
+/** The state of the conf by which the runtime finds Levee, for `levee check node`, `/readyz` and metrics. */
 export interface ConfDirFacts {
   readonly state: ConfDirState;
-  /** The file that the runtime is to read, as the daemon sees it. */
+  /** The file that the runtime must read; the path is the daemon's. */
   readonly path: string;
-  /** The primary network's conf, as the daemon sees it; undefined while there is none, and when the conf was given to us. */
+  /** Path of the primary network's conf, as the daemon sees it. Undefined while none exists, and for a given conf. */
   readonly primary: string | undefined;
   readonly problems: readonly ConfDirProblem[];
-  /** How often it was written since the daemon started; the runtime loads its confs again each time. */
+  /** Writes since the daemon started; each one makes the runtime reload its confs. */
   readonly writes: number;
 }
 
 /**
- * in-force: the runtime calls us. chained: the same, and plugins of others come after us in the same file.
- * waiting: there is no primary network yet, so there is no conf. shadowed: the runtime reads another file.
- * contested: somebody removes the conf again and again, and it was left alone. failing: it cannot be written.
+ * in-force: the runtime calls Levee. chained: the same, with plugins of others after Levee in the same file.
+ * waiting: no primary network exists yet, so no conf is written. shadowed: the runtime reads another file.
+ * contested: another program keeps removing the conf, so the daemon leaves it alone. failing: it cannot be written.
  */
 export type ConfDirState = "in-force" | "chained" | "waiting" | "shadowed" | "contested" | "failing";
 
-/** Whether the runtime calls us as things stand. */
 export function isInForce(facts: Pick<ConfDirFacts, "state">): boolean {
   return facts.state === "in-force" || facts.state === "chained";
 }
 
 export interface ConfDirProblem {
   readonly kind: ConfDirProblemKind;
-  /** `note`: right as it is, but worth knowing. `failure`: no pod can start as it is. */
+  /** `note`: harmless, but worth knowing. `failure`: no pod can start. */
   readonly severity: "note" | "warning" | "failure";
-  /** What is so, and why that matters. */
+  /** What was seen, and why it matters. */
   readonly message: string;
-  /** What to do about it; empty when there is nothing to do. */
+  /** What to do about it; empty when no action is needed. */
   readonly remedy: string;
 }
 
-export type ConfDirProblemKind = keyof typeof eventReasons;
+type ConfDirProblemKind = keyof typeof eventReasons;
 
 /** The reason of the Event on the node, by kind. */
 export const eventReasons = {
@@ -64,7 +63,7 @@ export function note(kind: ConfDirProblemKind, message: string, remedy = ""): Co
   return { kind, severity: "note", message, remedy };
 }
 
-/** For people: the problem, and what to do about it. */
+/** The problem and its remedy in one line. */
 export function problemText({ message, remedy }: ConfDirProblem): string {
   return remedy === "" ? message : `${message}; ${remedy}`;
 }

@@ -3,7 +3,7 @@ import { note, warning, type ConfDirProblem, type ConfDirState } from "./conf-di
 import type { FolderLook } from "./look-at-folder.ts";
 import type { WantedConf } from "./conf-origin.ts";
 
-/** What the runtime makes of the folder as it is. */
+/** How the runtime treats our conf, given what is in the folder. */
 export function stateOf(look: FolderLook | undefined, circumstances: Circumstances): ConfDirState {
   const { isContested, isDue } = circumstances;
   if (isContested) return "contested";
@@ -14,13 +14,12 @@ export function stateOf(look: FolderLook | undefined, circumstances: Circumstanc
   return look.own.callsUs ? "in-force" : "failing";
 }
 
-export interface Circumstances {
+interface Circumstances {
   readonly isContested: boolean;
-  /** There is a conf to be written. */
+  /** The daemon has a conf to write. */
   readonly isDue: boolean;
 }
 
-/** What is to be said about the folder as it is. */
 export function problemsOf(look: FolderLook, wanted: WantedConf, path: string): readonly ConfDirProblem[] {
   const problems: ConfDirProblem[] = [];
   if (look.shadowedBy !== undefined) {
@@ -35,14 +34,16 @@ export function problemsOf(look: FolderLook, wanted: WantedConf, path: string): 
 }
 
 function chainProblems(others: readonly string[], wanted: WantedConf, path: string): readonly ConfDirProblem[] {
-  const problems = [note("chained", `${path} was made a list by others, with ${others.join(", ")} after Levee`)];
+  const problems = [
+    note("chained", `${path} was made a list by another program, with ${others.join(", ")} after Levee`),
+  ];
   const twice = others.filter((type) => wanted.pluginTypes.includes(type));
   if (twice.length === 0) return problems;
   const message = `${twice.join(", ")} runs twice for each pod: in ${path} and in the primary network's ${wanted.primary ?? "conf"}`;
   return [...problems, warning("chained-twice", message, "let its installer chain it into the primary network only")];
 }
 
-/** It was mended, and stays worth knowing for a while. */
+/** The conf is back in place; the warning stays for the length of the window. */
 export function tamperedProblem(path: string, tampering: string, mends: number): ConfDirProblem {
   const times = mends === 1 ? "once" : `${mends} times`;
   return warning("tampered", `${path} ${tampering}, and was put back ${times} within 10 minutes`, exclusiveRemedy);
@@ -51,25 +52,25 @@ export function tamperedProblem(path: string, tampering: string, mends: number):
 export function contestedProblem(path: string, tampering: string): ConfDirProblem {
   return warning(
     "contested",
-    `${path} ${tampering} again and again and is left alone for an hour: new pods get the primary network only`,
+    `${path} ${tampering} again and again, so Levee leaves it alone for an hour: new pods get the primary network only`,
     exclusiveRemedy,
   );
 }
 
-/** Two agents write the same file by turns, or one of them goes round in a circle. */
+/** Two agents overwrite each other, or one agent alternates between two texts. */
 export function unsteadyProblem(path: string, paceMs: number): ConfDirProblem {
   return warning(
     "unsteady",
-    `What ${path} is made from changes again and again, and is followed only once in ${paceMs / 1_000} s: the runtime loads all its confs with each write`,
-    "find out who writes the primary network's conf",
+    `The source of ${path} keeps changing, so Levee writes it at most once in ${paceMs / 1_000} s: the runtime reloads all its confs at each write`,
+    "find out which program writes the primary network's conf",
   );
 }
 
-const exclusiveRemedy = "find out who does this; Cilium does unless its cni.exclusive is false";
+const exclusiveRemedy = "find out which program does this; Cilium does unless its cni.exclusive is false";
 
 const causes: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such folder",
-  ENOTDIR: "it is no folder",
+  ENOENT: "the folder does not exist",
+  ENOTDIR: "it is not a folder",
   EROFS: "it is read-only",
   ENOSPC: "its disk is full",
   EACCES: "the daemon, which is root without capabilities, may not write there",
@@ -87,7 +88,7 @@ export function unwritableProblem(folder: string, errno: string): ConfDirProblem
   const cause = causes[errno] ?? "the system refuses it";
   return warning(
     "unwritable",
-    `The conf cannot be written to ${folder} (cniConfigDir) now and is tried again: ${cause} (${errno})`,
+    `Cannot write the conf to ${folder} (cniConfigDir), and will try again: ${cause} (${errno})`,
     remedies[errno] ?? "",
   );
 }

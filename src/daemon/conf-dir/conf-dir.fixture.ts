@@ -8,7 +8,7 @@ import { silentEventTeller } from "../tell/event-teller.ts";
 import { warning, type ConfDirFacts } from "./conf-dir-facts.ts";
 import { ConfDir } from "./conf-dir.ts";
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only when a test advances it. */
 export class StepClock {
   #nowMs = 1_000_000;
   #timers: { readonly dueMs: number; readonly everyMs: number | undefined; readonly callback: () => void }[] = [];
@@ -21,7 +21,7 @@ export class StepClock {
     every: (ms, callback) => this.#add(ms, ms, callback),
   };
 
-  /** Calls what is due by then, in order. */
+  /** Runs the timers that fall due, in order. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
     for (;;) {
@@ -44,7 +44,7 @@ export class StepClock {
   }
 }
 
-/** A conf directory in a temporary folder, and who cares for it. */
+/** A ConfDir on a temporary conf directory. */
 export class ConfSite {
   readonly root: string;
   readonly folder: string;
@@ -92,12 +92,12 @@ export class ConfSite {
     return this.#confDir.facts();
   }
 
-  /** Kinds of what is wrong now. */
+  /** Kinds of the present problems. */
   get problems(): readonly string[] {
     return this.facts.problems.map(({ kind }) => kind);
   }
 
-  /** Lets time pass, looking about all the while. */
+  /** Lets time pass in steps of a second, with a look in each. */
   async pass(ms = 17_000): Promise<ConfDirFacts> {
     for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
       this.time.advance(Math.min(leftMs, 1_000));
@@ -122,7 +122,6 @@ export class ConfSite {
     return readFile(this.path(name), "utf8");
   }
 
-  /** The conf as the runtime reads it. */
   async conf(name = "00-levee.conf"): Promise<Record<string, unknown>> {
     return JSON.parse(await this.text(name)) as Record<string, unknown>;
   }

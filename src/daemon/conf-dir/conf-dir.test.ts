@@ -30,7 +30,7 @@ describe("ConfDir with multusConfigFile auto", () => {
     });
   });
 
-  test("writes nothing and says so while there is no primary, then writes at once", async () => {
+  test("writes nothing and warns while there is no primary, then writes at once", async () => {
     await using site = await ConfSite.make();
     await site.start();
     expect(site.facts.state).toBe("waiting");
@@ -99,7 +99,7 @@ describe("ConfDir with multusConfigFile auto when the primary's conf changes", (
     expect(site.problems).toEqual(["missing-primary"]);
   });
 
-  test("follows a primary that is replaced by one of another name", async () => {
+  test("follows a primary that another file replaces", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());
     await site.start();
@@ -156,7 +156,7 @@ describe("ConfDir with multusConfigFile auto when the primary's conf changes", (
 });
 
 describe("ConfDir and others", () => {
-  test("puts the conf back when it is removed, renamed or changed, and says who may have done it", async () => {
+  test("puts the conf back when it is removed, renamed or changed, and names a likely culprit", async () => {
     await using site = await ConfSite.make();
     await site.put("05-cilium.conflist", primaryList("cilium", "cilium-cni"));
     await site.start();
@@ -188,7 +188,7 @@ describe("ConfDir and others", () => {
     expect(site.facts).toMatchObject({ state: "in-force", writes: 7 });
   });
 
-  test("does not pass on every change of a primary that changes all the time, says so, and catches up", async () => {
+  test("limits writes for a primary that keeps changing, warns, and catches up", async () => {
     await using site = await ConfSite.make();
     for (let round = 0; round < 40; round += 1) {
       await site.put("10-a.conflist", primaryList("a", "calico", ...(round % 2 === 0 ? [] : ["portmap"])));
@@ -203,7 +203,7 @@ describe("ConfDir and others", () => {
     expect(site.problems).toEqual([]);
   });
 
-  test("stops a fight with somebody who edits the conf all the time", async () => {
+  test("stops a fight with a program that keeps editing the conf", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());
     await site.start();
@@ -215,7 +215,7 @@ describe("ConfDir and others", () => {
     expect(site.events.at(-1)).toBe("ConfContested");
   });
 
-  test("says that a file which sorts first is what the runtime reads", async () => {
+  test("warns that the runtime reads a file that sorts first", async () => {
     await using site = await ConfSite.make();
     await site.put("00-foo.conf", { cniVersion: "0.3.1", name: "foo", type: "bridge" });
     await site.start();
@@ -226,7 +226,7 @@ describe("ConfDir and others", () => {
     expect(site.facts).toMatchObject({ state: "in-force", problems: [] });
   });
 
-  test("says that the runtime cannot find the shim, looks once a minute, and more often while it is missing", async () => {
+  test("warns that the runtime cannot find the shim; looks once a minute, and more often while it is missing", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());
     await site.start();
@@ -272,7 +272,7 @@ describe("ConfDir with plugins of others in our conf", () => {
     expect(site.problems).toEqual(["chained", "chained-twice"]);
   });
 
-  test("takes a list in the place of the conf the same way, and puts back one that no longer begins with us", async () => {
+  test("accepts a list in the conf's place, and replaces one that no longer begins with our shim", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());
     await site.start();
@@ -287,7 +287,7 @@ describe("ConfDir with plugins of others in our conf", () => {
 });
 
 describe("ConfDir and the folder", () => {
-  test("waits for a folder that is not there", async () => {
+  test("waits for a missing folder", async () => {
     await using site = await ConfSite.make();
     await rm(site.folder, { recursive: true });
     await site.start();

@@ -20,34 +20,34 @@ import {
   unsteadyProblem,
   unwritableProblem,
 } from "./conf-dir-state.ts";
-import { ConfDirVoice, type VoiceOptions } from "./conf-dir-voice.ts";
+import { ConfDirTeller, type ConfDirTellerOptions } from "./conf-dir-teller.ts";
 import { sweepWorkFolder, writeConf } from "./write-conf.ts";
 import type { Service } from "../service.ts";
 
-export interface ConfDirOptions extends VoiceOptions {
+interface ConfDirOptions extends ConfDirTellerOptions {
   readonly config: DaemonConfig;
-  /** Says that the runtime cannot find our shim. */
+  /** Resolves to a problem when the runtime cannot find our shim. */
   readonly lookForShim: () => Promise<ConfDirProblem | undefined>;
 }
 
-/** Somebody writes, renames and removes in one go; one look serves them all. */
+/** Programs write, rename and remove in one go; one look covers all of it. */
 const settleMs = 200;
 /** inotify drops events when its queue is full, and some file systems send none. */
 const lookAgainMs = 15_000;
-/** It costs an order to the hand; a missing shim is looked for at every look, as somebody is about to put it back. */
+/** Each check is an order to the hand. A missing shim is checked at every look, since an installer may put it back. */
 const shimAgainMs = 60_000;
-/** Each write makes the runtime load all its confs again, under a lock that pods wait for; a network's agent writes its conf a few times while it starts. */
+/** Each write makes the runtime reload all its confs under a lock that pods wait for. A network's agent writes its conf a few times while it starts. */
 const writePace = { burst: 5, refillMs: 30_000 };
-/** A file that looked broken may only have been half written; a shim that is missing is about to be put back. */
+/** A file that looked broken may have been half written, and an installer may put a missing shim back. */
 const brokenAgainMs = 3_000;
 
-/** Keeps the conf by which the runtime finds us in the conf directory: written when its content changes, mended when that is safe, never removed. */
+/** Keeps the conf by which the runtime finds Levee: writes it when its content changes, mends it when that is safe, never removes it. */
 export class ConfDir implements Service {
   readonly #options: ConfDirOptions;
   readonly #origin: ConfOrigin;
-  readonly #voice: ConfDirVoice;
+  readonly #teller: ConfDirTeller;
   readonly #mending: Mending;
-  /** Of writes that follow the primary network's conf. */
+  /** Limits writes that follow the primary network's conf. */
   readonly #pace: TokenBucket;
   readonly #watch: FolderWatch;
   readonly #path: string;
@@ -58,7 +58,7 @@ export class ConfDir implements Service {
   /** The text that was in force at the last look. */
   #before: string | undefined;
   #shim: { readonly lookedMs: number; readonly problems: readonly ConfDirProblem[] } | undefined;
-  /** What somebody else did to the conf before it was last mended. */
+  /** What another program did to the conf before it was last mended. */
   #tampering = "";
   #facts: ConfDirFacts;
 
@@ -66,7 +66,7 @@ export class ConfDir implements Service {
     const { config, clock, logger } = options;
     this.#options = options;
     this.#origin = config.multusConfigFile === "auto" ? new AutoConf(config, clock) : new GivenConf(config);
-    this.#voice = new ConfDirVoice(options);
+    this.#teller = new ConfDirTeller(options);
     this.#mending = new Mending(clock);
     this.#pace = new TokenBucket(clock, writePace);
     this.#path = join(config.cniConfigDir, this.#origin.fileName);
@@ -74,14 +74,14 @@ export class ConfDir implements Service {
     this.#watch = new FolderWatch(
       () => this.#lookIn(settleMs),
       (folder, error) =>
-        logger.warn("Cannot watch a folder of confs, so its changes are seen every 15 s only", {
+        logger.warn("Cannot watch a folder of confs, so the daemon reads it every 15 s", {
           folder,
           reason: error.message,
         }),
     );
   }
 
-  /** Called once the socket listens: the runtime must not be led to a daemon that is not there. */
+  /** Called once the socket listens, so that the runtime never calls a daemon that is not there. */
   async start(): Promise<void> {
     await sweepWorkFolder(this.#options.config.cniConfigDir);
     this.#stopPoll = this.#options.clock.every(lookAgainMs, () => this.#lookIn(0));
@@ -111,7 +111,7 @@ export class ConfDir implements Service {
     await this.#looking;
   }
 
-  /** The soonest counts: a file that is written all the time puts nothing off, and neither does a mend that waits. */
+  /** The earliest due time wins, so neither a busy file nor a waiting mend postpones a look. */
   #lookIn(delayMs: number): void {
     const { clock } = this.#options;
     const dueMs = clock.monotonicMs() + delayMs;
@@ -133,10 +133,10 @@ export class ConfDir implements Service {
       await this.#watchFolders();
       const wanted = await this.#origin.look();
       await this.#lookForShim();
-      this.#publish(wanted, await this.#settle(wanted));
+      this.#conclude(wanted, await this.#settle(wanted));
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Looking").message;
-      this.#options.logger.error("The conf directory could not be dealt with and is looked at again", { reason });
+      this.#options.logger.error("Cannot keep the conf directory up to date; trying again", { reason });
     }
   }
 
@@ -148,7 +148,7 @@ export class ConfDir implements Service {
       look = await lookAtFolder(folder, fileName);
       const done = await this.#carryOut(decide({ fileName, own: look.own, wanted: wanted.text, before: this.#before }));
       if (done === "written") look = await lookAtFolder(folder, fileName);
-      // What somebody else made of it is not what was in force.
+      // A text that another program wrote was never in force.
       if (done !== "put-off" && done !== "paced" && look.own.kind !== "absent") this.#before = look.own.text;
       return { look, failure: undefined, done };
     } catch (thrown) {
@@ -157,7 +157,7 @@ export class ConfDir implements Service {
     }
   }
 
-  /** A change of our own is written at once unless it is one of many, one that answers somebody else's only so often. */
+  /** Writes our own change at once unless there were many lately; answers another program's change only so often. */
   async #carryOut(action: ConfAction): Promise<Done> {
     const { config, logger } = this.#options;
     if (action.act === "nothing") {
@@ -193,7 +193,7 @@ export class ConfDir implements Service {
     this.#shim = { lookedMs: nowMs, problems: problem === undefined ? [] : [problem] };
   }
 
-  #publish(wanted: WantedConf, { look, failure, done }: Settled): void {
+  #conclude(wanted: WantedConf, { look, failure, done }: Settled): void {
     const isContested = this.#mending.isContested && done === "put-off";
     const problems = [
       ...wanted.problems,
@@ -206,7 +206,7 @@ export class ConfDir implements Service {
     const state = stateOf(look, { isContested, isDue: wanted.text !== undefined });
     const writes = this.#facts.writes + (done === "written" ? 1 : 0);
     this.#facts = { state, path: this.#path, primary: wanted.primary, problems, writes };
-    this.#voice.say(problems);
+    this.#teller.tell(problems);
     const isPassing = problems.some(({ kind, severity }) => kind.endsWith("-unusable") || severity === "failure");
     if (isPassing) this.#lookIn(brokenAgainMs);
   }
@@ -217,7 +217,7 @@ export class ConfDir implements Service {
     return mends === 0 ? [] : [tamperedProblem(this.#path, this.#tampering, mends)];
   }
 
-  /** A folder that was replaced by another one of the same name is watched anew. */
+  /** A folder replaced by another one of the same name needs a new watch. */
   async #watchFolders(): Promise<void> {
     const folders = new Set([this.#options.config.cniConfigDir, this.#origin.folder]);
     for (const folder of folders) {
@@ -236,5 +236,5 @@ interface Settled {
   readonly done: Done;
 }
 
-/** put-off: it is to be mended, but not now. paced: it is to follow the primary's conf, but not now. */
+/** put-off: a mend must wait. paced: a change of the primary's conf must wait. */
 type Done = "kept" | "written" | "put-off" | "paced";

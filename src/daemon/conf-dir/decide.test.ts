@@ -29,7 +29,7 @@ describe("decide", () => {
     expect(decided({ own: plain("{}"), wanted: undefined, before: "x" })).toEqual(nothing);
   });
 
-  test("tells a change of our own from what somebody else did", () => {
+  test("distinguishes our own change from another program's", () => {
     const write = { act: "write", fileName, text: wanted };
     expect(decided({})).toEqual({ ...write, tampering: undefined });
     expect(decided({ own: plain("old") })).toEqual({ ...write, tampering: undefined });
@@ -42,7 +42,7 @@ describe("decide", () => {
     });
   });
 
-  test("leaves a list of others whose first element is ours in content, whatever its order and name", () => {
+  test("keeps a list whose first element has our content, in any order and under any name", () => {
     expect(decided({ own: chained('{"clusterNetwork":"/b","type":"levee-shim"}'), before: wanted })).toEqual({
       act: "nothing",
     });

@@ -3,23 +3,22 @@ import type { JsonText } from "../../base/brand.ts";
 import { sameJson } from "../../base/same-json.ts";
 import type { ChainedConf, OwnConf } from "./look-at-folder.ts";
 
-/** What there is to do about the conf, given what is there and what should be. */
 export type ConfAction =
   | { readonly act: "nothing" }
-  /** `tampering` says what somebody else did to it; undefined when the change is our own. */
+  /** `tampering` says what another program did to it; undefined when the change is our own. */
   | { readonly act: "write"; readonly fileName: string; readonly text: string; readonly tampering: string | undefined };
 
 export interface Situation {
   readonly fileName: string;
   readonly own: OwnConf;
   readonly wanted: string | undefined;
-  /** What was in force the last time we looked; undefined at the first look. */
+  /** The text in force at the last look; undefined at the first look. */
   readonly before: string | undefined;
 }
 
 const nothing: ConfAction = { act: "nothing" };
 
-/** Never writes what is there already: each write makes the runtime load all its confs again. */
+/** Never rewrites an equal text: each write makes the runtime reload all its confs. */
 export function decide({ fileName, own, wanted, before }: Situation): ConfAction {
   if (wanted === undefined) return nothing;
   const write = (tampering: string | undefined): ConfAction => ({ act: "write", fileName, text: wanted, tampering });
@@ -35,7 +34,7 @@ export function decide({ fileName, own, wanted, before }: Situation): ConfAction
   }
 }
 
-/** The others' plugins stay; only our own element is brought up to date, and only when it says something else. */
+/** Keeps the plugins of others, and updates our own element only when its content differs. */
 function decideChained(own: ChainedConf, wanted: string, before: string | undefined): ConfAction {
   if (own.text === wanted || sameJson(contentOf(own.element), contentOf(wanted))) return nothing;
   const [, ...others] = arrayElements(memberText(own.text, "plugins") ?? jsonValue([]));
@@ -44,12 +43,12 @@ function decideChained(own: ChainedConf, wanted: string, before: string | undefi
   return { act: "write", fileName: own.fileName, text, tampering: changedFrom(before, own.text) };
 }
 
-/** What is there differs from what was in force, so it was not our own wish that changed. */
+/** A text that differs from the one in force was changed by another program. */
 function changedFrom(before: string | undefined, now: string | undefined): string | undefined {
   return before === undefined || now === before ? undefined : "was changed";
 }
 
-/** Who makes a list of a conf moves these to the list. */
+/** A program that makes a list of a conf moves these two members to the list. */
 function contentOf(text: string): unknown {
   const { name: _name, cniVersion: _cniVersion, ...content } = JSON.parse(text) as Record<string, unknown>; // an object, by its type
   return content;

@@ -15,7 +15,7 @@ async function makeSite(text: string, name = "05-mine.conf"): Promise<{ site: Co
   return { site, source };
 }
 
-test("ConfDir copies the conf it is given byte by byte, and keeps it in step", async () => {
+test("ConfDir copies a given conf byte by byte, and follows its changes", async () => {
   const { site, source } = await makeSite(given);
   await using _site = site;
   expect(await site.text("05-mine.conf")).toBe(given);
@@ -48,7 +48,7 @@ test("ConfDir keeps the last good conf while the given one is broken or gone", a
   expect(site.events).toContain("ConfGivenUnusable");
 });
 
-test.each(["multus-shim", "multus"])("ConfDir says that a given conf of type %s does not call us", async (type) => {
+test.each(["multus-shim", "multus"])("ConfDir warns that a given conf of type %s does not call Levee", async (type) => {
   const { site } = await makeSite(given.replace("levee-shim", type), "00-multus.conf");
   await using _site = site;
   expect(site.facts).toMatchObject({ state: "failing", writes: 1 });
@@ -56,20 +56,20 @@ test.each(["multus-shim", "multus"])("ConfDir says that a given conf of type %s 
   expect(site.events).toEqual(["ConfForeignShim"]);
 });
 
-test("ConfDir says that runtimes do not read a file of another name", async () => {
+test("ConfDir warns that runtimes do not read a file of such a name", async () => {
   const { site } = await makeSite(given, "levee.txt");
   await using _site = site;
   expect(site.problems).toContain("given-unusable");
 });
 
-test("ConfDir installs nothing as long as nothing good was given", async () => {
+test("ConfDir installs nothing before a good conf is given", async () => {
   const { site } = await makeSite("{");
   await using _site = site;
   expect(await site.names()).toEqual([]);
   expect(site.facts.state).toBe("waiting");
 });
 
-test("ConfDir leaves a given conf alone that lies in the conf directory already", async () => {
+test("ConfDir leaves a given conf alone that is already in the conf directory", async () => {
   await using site = await ConfSite.make();
   await site.put("05-mine.conf", given);
   await site.start({ multusConfigFile: site.path("05-mine.conf") });

@@ -10,12 +10,12 @@ import { warning, type ConfDirProblem } from "./conf-dir-facts.ts";
 import type { ConfOrigin, WantedConf } from "./conf-origin.ts";
 import { isConfName } from "./primary-conf.ts";
 
-/** `multusConfigFile: <path>`: that file, byte by byte, kept in step with its source. */
+/** `multusConfigFile: <path>`: installs that file byte by byte and follows its changes. */
 export class GivenConf implements ConfOrigin {
   readonly fileName: string;
   readonly folder: string;
   readonly #path: string;
-  /** It lies in the conf directory already; who put it there keeps it. */
+  /** The file is already in the conf directory, so the program that put it there keeps it. */
   readonly #isInPlace: boolean;
   #good: JsonText | undefined;
 
@@ -35,7 +35,7 @@ export class GivenConf implements ConfOrigin {
       this.#good = text;
     } catch (thrown) {
       const stays = this.#good === undefined ? "nothing is installed" : "the last good one stays";
-      const message = `multusConfigFile cannot be used, and ${stays}: ${this.#reasonOf(thrown)}`;
+      const message = `multusConfigFile cannot be used, so ${stays}: ${this.#reasonOf(thrown)}`;
       problems.push(warning("given-unusable", message, 'mend it, or set multusConfigFile to "auto"'));
     }
     return { text: this.#isInPlace ? undefined : this.#good, primary: undefined, pluginTypes: [], problems };
@@ -47,13 +47,13 @@ export class GivenConf implements ConfOrigin {
   }
 }
 
-/** Throws when it is no conf at all; what is only odd is said. */
+/** Throws when the text is not a conf; returns what is merely odd. */
 function judge(text: JsonText, path: string): readonly ConfDirProblem[] {
   const conf = parseNetworkConf(text, { what: path });
   const first = conf.plugins[0]?.type ?? "";
   const problems: ConfDirProblem[] = [];
   if (first !== shimType) {
-    const message = `${path} has the type ${JSON.stringify(first)}, so the runtime does not call Levee by it`;
+    const message = `${path} has the type ${JSON.stringify(first)}, so it does not make the runtime call Levee`;
     problems.push(
       warning("foreign-shim", message, `set its type to ${JSON.stringify(shimType)}, or multusConfigFile to "auto"`),
     );

@@ -5,17 +5,17 @@ import { readRegularFile } from "../../base/regular-file.ts";
 import { asJsonText, jsonBytesMax, memberText } from "../../cni/json-text.ts";
 import { parseNetworkConf } from "../../cni/network-conf.ts";
 
-/** The primary network that our conf was last made from, as the conf itself says. */
+/** The primary network from which our conf was last made, as the conf itself names it. */
 export interface LastPrimary {
-  /** As the daemon that wrote it saw it. */
+  /** The path as seen by the daemon that wrote it. */
   readonly path: string;
   /** When the conf was written, on the wall clock. */
   readonly writtenMs: number;
 }
 
-/** What an earlier daemon has left; undefined when it left nothing that can be read. */
+/** Reads what an earlier daemon left; undefined when nothing readable is there. */
 export async function readLastPrimary(folder: string, fileName: string): Promise<LastPrimary | undefined> {
-  // Others may have made a list of it.
+  // Another program may have made a list of it.
   for (const name of [fileName, `${fileName}list`]) {
     const last = await readOne(join(folder, name)).catch(ignoreUnreadable);
     if (last !== undefined) return last;

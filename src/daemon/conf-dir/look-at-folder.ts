@@ -8,7 +8,7 @@ import { parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
 import { shimType } from "../../config/shim-conf.ts";
 import { confFileNames } from "./primary-conf.ts";
 
-/** What is in the conf directory now, as far as it concerns our conf. */
+/** The part of the conf directory that concerns our conf. */
 export interface FolderLook {
   readonly own: OwnConf;
   /** A file that the runtime reads in place of ours. */
@@ -21,7 +21,7 @@ export type OwnConf = AbsentConf | PlainConf | ChainedConf;
 
 interface AbsentConf {
   readonly kind: "absent";
-  /** What it is called now, if somebody only renamed it. */
+  /** Its new name, if another program only renamed it. */
   readonly renamedTo: string | undefined;
 }
 
@@ -32,7 +32,7 @@ interface PlainConf {
   readonly callsUs: boolean;
 }
 
-/** Somebody has put plugins of his own behind our shim, as Istio does, and made a list of it. */
+/** Another program, such as Istio, made a list of our conf and put its own plugins after our shim. */
 export interface ChainedConf {
   readonly kind: "chained";
   readonly fileName: string;
@@ -99,7 +99,7 @@ async function renamedName(folder: string, fileName: string): Promise<string | u
   return names.filter((name) => name.startsWith(`${fileName}.`)).toSorted()[0];
 }
 
-/** Runtimes read the first file by name, good or bad. */
+/** Runtimes read the first file by name, even a broken one. */
 async function shadowOf(folder: string, fileName: string, names: readonly string[]): Promise<string | undefined> {
   for (const name of names.filter((other) => other < fileName)) {
     const path = join(folder, name);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { StepClock } from "./conf-dir.fixture.ts";
 import { Mending } from "./mending.ts";
 
-test("Mending waits a moment first: who makes a list of the conf removes it before the list is there", () => {
+test("Mending waits a moment first, as a program that makes a list removes the conf before it writes the list", () => {
   const time = new StepClock();
   const mending = new Mending(time.clock);
   expect(mending.waitMs()).toBe(1_000);
@@ -14,7 +14,7 @@ test("Mending waits a moment first: who makes a list of the conf removes it befo
   expect(mending.waitMs()).toBe(0);
 });
 
-test("Mending doubles its pauses, gives up after five within ten minutes, and tries again after an hour", () => {
+test("Mending doubles its pauses, stops after five within ten minutes, and tries again after an hour", () => {
   const time = new StepClock();
   const mending = new Mending(time.clock);
   const pauses = [1, 2, 3, 4, 5].map(() => {

@@ -1,16 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** Somebody who has removed the conf five times in ten minutes will do it again. */
+/** A program that removed the conf five times in ten minutes will do it again. */
 const mendsMax = 5;
 const windowMs = 600_000;
-/** Who makes a list of the conf removes it a moment before the list is there; that is no reason to put it back. */
+/** A program that makes a list of the conf removes the conf a moment before it writes the list. */
 const doubtMs = 1_000;
-/** Between two mends, doubled each time: the other side must not be met with a reload of the runtime per second. */
+/** Between two mends, doubled each time: a fight over the file must not reload the runtime every second. */
 const firstPauseMs = 1_000;
-/** After giving up: whoever removed it may have been told to stop, so it is tried once in a while. */
+/** After the last mend: the other program may have been reconfigured by then, so one more mend is worth trying. */
 const truceMs = 3_600_000;
 
-/** How often the conf may be put back after somebody else took it away. */
+/** Limits how often the conf is put back after another program took it away. */
 export class Mending {
   readonly #clock: Clock;
   #mendsMs: readonly number[] = [];
@@ -21,7 +21,7 @@ export class Mending {
     this.#clock = clock;
   }
 
-  /** The conf is not as it should be: how long to wait before it is mended; 0 for no longer. */
+  /** The conf is wrong: how long to wait before mending it. */
   waitMs(): number {
     const nowMs = this.#clock.monotonicMs();
     this.#missedMs ??= nowMs;
@@ -31,7 +31,7 @@ export class Mending {
     return Math.max(0, this.#missedMs + doubtMs - nowMs, dueMs - nowMs);
   }
 
-  /** It is as it should be. */
+  /** The conf is right. */
   calm(): void {
     this.#missedMs = undefined;
   }
@@ -43,7 +43,6 @@ export class Mending {
     this.#truceEndsMs = this.#mendsMs.length >= mendsMax ? nowMs + truceMs : undefined;
   }
 
-  /** It was mended too often to be mended again soon. */
   get isContested(): boolean {
     return this.#truceEndsMs !== undefined && this.#clock.monotonicMs() < this.#truceEndsMs;
   }

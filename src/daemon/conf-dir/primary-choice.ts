@@ -5,21 +5,21 @@ import { warning, type ConfDirProblem } from "./conf-dir-facts.ts";
 import type { LastPrimary } from "./last-primary.ts";
 import { findPrimary, type PrimaryConf, type PrimaryFound, type PrimaryPlace } from "./primary-conf.ts";
 
-/** Long enough for a network's agent to be replaced; kubelet tries again meanwhile. */
+/** Long enough to replace a network's agent; kubelet retries meanwhile. */
 const leftoverWaitMs = 60_000;
 
-export interface Chosen {
-  /** The last good one, whatever there is now. */
+interface Chosen {
+  /** The last good one, even if it is gone now. */
   readonly primary: PrimaryConf | undefined;
   readonly problem: ConfDirProblem | undefined;
 }
 
-/** Which conf is the primary network's, over time: one that is being written or was removed does not change it. */
+/** Chooses the primary network's conf over time: a file that is being written or was just removed does not change the choice. */
 export class PrimaryChoice {
   readonly #place: PrimaryPlace;
   readonly #clock: Clock;
   #good: PrimaryConf | undefined;
-  /** Files that were there together with the good one. */
+  /** Files that stood beside the good one. */
   #neighbours: ReadonlySet<string> = new Set();
   #goneSinceMs: number | undefined;
   readonly #readLast: () => Promise<LastPrimary | undefined>;
@@ -48,13 +48,13 @@ export class PrimaryChoice {
 
   #lackText(why: string): string {
     return this.#good === undefined
-      ? `There is no primary network to attach pods to, and no conf is written until there is one: ${why}`
-      : `The primary network's conf cannot be read now, and the last good one (${this.#good.path}) stays: ${why}`;
+      ? `No primary network exists to attach pods to, so no conf is written yet: ${why}`
+      : `The primary network's conf cannot be read now, so the last good one (${this.#good.path}) stays: ${why}`;
   }
 
   /**
-   * The conf that has just gone, when one that was only ever second would take its place. An agent that is replaced
-   * removes its conf and writes it again; pods that start in between must not land in another network.
+   * The conf that has just gone, when its former neighbour would take its place. An agent that is being replaced removes
+   * its conf and writes it again; pods that start in between must not land in another network.
    */
   #gone({ primary, names }: PrimaryFound): string | undefined {
     const good = this.#good;
@@ -62,14 +62,14 @@ export class PrimaryChoice {
     return isGone && this.#neighbours.has(primary.fileName) ? good.path : undefined;
   }
 
-  /** The same, for one that went while no daemon was here: after a reboot the primary's agent may come up last. */
+  /** The same, for a conf that went while no daemon ran: after a reboot the primary's agent may start last. */
   async #goneBefore({ primary, names }: PrimaryFound): Promise<string | undefined> {
     const { multusMasterCNI, multusAutoconfigDir } = this.#place;
     const last = await (this.#last ??= this.#readLast());
     if (last === undefined || multusMasterCNI !== "" || dirname(last.path) !== multusAutoconfigDir) return undefined;
     if (last.path === primary.path || names.includes(basename(last.path))) return undefined;
     const facts = await stat(primary.path).catch(() => undefined);
-    // What was written since then is not left over.
+    // A file written since then is not a leftover.
     return facts === undefined || facts.mtimeMs <= last.writtenMs ? last.path : undefined;
   }
 

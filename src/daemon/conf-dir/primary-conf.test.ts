@@ -60,7 +60,7 @@ test("findPrimary reads the capabilities of every plugin, also of those in the n
   expect((await folder.find()).primary?.capabilities).toEqual(["ips", "portMappings", "bandwidth"]);
 });
 
-test("findPrimary never takes a conf that would call us again, whatever it is called", async () => {
+test("findPrimary never takes a conf that would call Levee again, whatever its name", async () => {
   await using folder = await Folder.of({
     "00-levee.conf": network,
     "00-multus.conf": network,
@@ -76,7 +76,7 @@ test("findPrimary never takes a conf that would call us again, whatever it is ca
   expect(await folder.found()).toBe("50-net.conf");
 });
 
-test("findPrimary does not pass over one that cannot be read: the next one would be another network", async () => {
+test("findPrimary does not skip an unreadable file: the next one would be another network", async () => {
   await using folder = await Folder.of({ "10-broken.conf": "{", "20-other.conf": network });
   expect(await folder.find()).toMatchObject({ lack: "unusable", why: expect.stringContaining("10-broken.conf") });
   await rename(join(folder.path, "10-broken.conf"), join(folder.path, "10-broken.bak"));
@@ -93,14 +93,14 @@ test("findPrimary takes the file that multusMasterCNI names, and no other", asyn
   expect(await folder.find("mine.conf")).toMatchObject({ lack: "unusable", why: expect.stringContaining("itself") });
 });
 
-test("findPrimary says that a folder is not there", async () => {
+test("findPrimary reports a missing folder", async () => {
   expect(await findPrimary({ multusAutoconfigDir: "/nowhere/net.d", multusMasterCNI: "" })).toMatchObject({
     lack: "unusable",
     why: expect.stringContaining("/nowhere/net.d"),
   });
 });
 
-test("findPrimary names a file that root without capabilities may not read", async () => {
+test("findPrimary names a file that root without capabilities cannot read", async () => {
   await using folder = await Folder.of({ "10-net.conf": network });
   const path = join(folder.path, "10-net.conf");
   await chown(path, 12_345, 12_345);
@@ -113,7 +113,7 @@ test("findPrimary names a file that root without capabilities may not read", asy
   expect({ stdout: JSON.parse(stdout || "null") as unknown, stderr }).toEqual({
     stdout: {
       lack: "unusable",
-      why: `${path} may not be read by the daemon, which is root without capabilities (EACCES)`,
+      why: `${path} cannot be read by the daemon, which is root without capabilities (EACCES)`,
       remedy: `let root own ${path}, or let others read it`,
     },
     stderr: "",

@@ -5,14 +5,14 @@ import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { loadConfFile, metaTypeOf } from "../look-up/conf-files.ts";
 
-/** The conf of the network that every pod gets first, in the facts that our own conf is made of. */
+/** The facts about the primary network's conf from which our own conf is made. */
 export interface PrimaryConf {
-  /** As the daemon sees it: the daemon is who reads it, at each call. */
+  /** As the daemon sees it, since the daemon reads it at each call. */
   readonly path: string;
   readonly fileName: string;
   readonly name: string;
   readonly cniVersion: string;
-  /** Declared by any of its plugins. */
+  /** Those that any of its plugins declares. */
   readonly capabilities: readonly string[];
   readonly pluginTypes: readonly string[];
 }
@@ -27,7 +27,7 @@ export interface PrimaryFound {
 
 interface PrimaryAbsent {
   readonly primary: undefined;
-  /** absent: there is none. unusable: there is one, and what is wrong with it says `why`. */
+  /** absent: no file exists. unusable: a file exists, and `why` says what is wrong with it. */
   readonly lack: "absent" | "unusable";
   readonly why: string;
   readonly remedy: string;
@@ -36,14 +36,14 @@ interface PrimaryAbsent {
 export type PrimaryPlace = Pick<DaemonConfig, "multusMasterCNI" | "multusAutoconfigDir">;
 
 const confExtensions: ReadonlySet<string> = new Set([".conf", ".conflist", ".json"]);
-/** Whatever is in such files: ours and Multus' own. */
+/** Our files and Multus' own, whatever they contain. */
 const metaPrefixes = ["00-levee", "00-multus"];
-/** A conf directory holds a handful; a folder that is none must not be read through every few seconds. */
+/** A conf directory holds a handful of files; a wrong, huge folder must not be read every few seconds. */
 const namesMax = 256;
 
 /**
- * The conf named by `multusMasterCNI`, else the first one by name that is neither ours nor Multus', whatever it is
- * called. One that cannot be read is not passed over: the next one would be another network.
+ * Finds the conf named by `multusMasterCNI`, else the first one by name that is neither ours nor Multus'. It does not
+ * skip an unreadable file, because the next file would be another network.
  */
 export async function findPrimary(place: PrimaryPlace): Promise<PrimaryFinding> {
   const folder = place.multusAutoconfigDir;
@@ -61,12 +61,12 @@ export async function findPrimary(place: PrimaryPlace): Promise<PrimaryFinding> 
     if (!isMeta(conf) && !isLoopback(conf)) return { primary: factsOf(path, fileName, conf), names };
   }
   return absent(
-    `${folder} holds no .conf, .conflist or .json file of a primary network`,
+    `${folder} has no .conf, .conflist or .json file of a primary network`,
     "see why the primary network's own agent has not written one",
   );
 }
 
-/** Names of the files in a folder that a runtime would read, in its order. */
+/** Names of the files that a runtime would read, in its order. */
 export async function confFileNames(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => !entry.isDirectory() && isConfName(entry.name)).map(({ name }) => name);
@@ -94,7 +94,7 @@ async function namedPrimary(folder: string, fileName: string, names: readonly st
   return { primary: factsOf(path, fileName, conf), names };
 }
 
-/** Fails for a list that has no plugins, neither in itself nor in its sub-folder: that is one being written. */
+/** Throws for a list without plugins, in itself and in its sub-folder: it is still being written. */
 async function loadConf(path: string): Promise<NetworkConf> {
   const conf = await loadConfFile(path);
   if (conf.plugins.length > 0) return conf;
@@ -109,7 +109,7 @@ function isMeta(conf: NetworkConf): boolean {
   return metaTypeOf(conf) !== undefined;
 }
 
-/** Some distributions ship one: it is no network, and no pod could reach another one with it. */
+/** Some distributions ship a loopback conf, which connects no pod to another. */
 function isLoopback(conf: NetworkConf): boolean {
   return conf.plugins.every(({ type }) => type === "loopback");
 }
@@ -139,14 +139,14 @@ function unusable(why: string, remedy: string): PrimaryAbsent {
 function unreadable(thrown: unknown, path: string): PrimaryAbsent {
   const errno = errnoOf(thrown instanceof LeveeError ? thrown.cause : thrown);
   const isClosed = errno === "EACCES" || errno === "EPERM";
-  // The daemon is root without root's powers: what belongs to somebody else and is closed to others is closed to it.
+  // The daemon is root without capabilities, so it cannot read a private file of another user.
   if (isClosed)
     return unusable(
-      `${path} may not be read by the daemon, which is root without capabilities (${errno})`,
+      `${path} cannot be read by the daemon, which is root without capabilities (${errno})`,
       `let root own ${path}, or let others read it`,
     );
   return unusable(
     toLeveeError(thrown, `Cannot read ${path}`).message,
-    "mend or remove it, or name another one in multusMasterCNI",
+    "repair or remove it, or name another one in multusMasterCNI",
   );
 }

@@ -38,7 +38,7 @@ test("shimProblem asks the hand about the folders of the newest call and the con
   });
 });
 
-test("shimProblem only warns while the runtime has not said where it looks", async () => {
+test("shimProblem only warns before the runtime has named its folders", async () => {
   expect(await shimProblem(sightOf({ binDir: "/opt/cni/bin", onHost: () => false }))).toMatchObject({
     kind: "shim-missing",
     severity: "warning",
@@ -46,7 +46,7 @@ test("shimProblem only warns while the runtime has not said where it looks", asy
   });
 });
 
-test("shimProblem says nothing when the hand cannot look", async () => {
+test("shimProblem finds no problem when the hand cannot look", async () => {
   const onHost = (): boolean => {
     throw new Error("no access");
   };

@@ -8,13 +8,13 @@ import { pluginFolders, type PluginFolderNeeds } from "../health/plugin-folders.
 export type ShimSight = PluginFolderNeeds & { readonly resident: () => Hand | undefined };
 
 /**
- * Whether the runtime can find our shim: a bin dir that was moved, or emptied by another installer, leaves a conf that
- * nobody can follow. The resident hand looks, because it sees the host; without one only what is mounted can be seen.
+ * Whether the runtime can find our shim: another installer may have moved or emptied the bin dir. The resident hand
+ * looks, because it sees the host; without one the daemon sees only its own mounts.
  */
 export async function shimProblem(sight: ShimSight): Promise<ConfDirProblem | undefined> {
   const hand = sight.resident();
   const { folders, source } = pluginFolders(sight, hand);
-  // A look that fails says nothing about the shim.
+  // A failed look proves nothing about the shim.
   const isMissing = await (hand === undefined ? isMissingHere(folders) : isMissingOnHost(hand, folders)).catch(
     () => false,
   );
@@ -26,7 +26,7 @@ export async function shimProblem(sight: ShimSight): Promise<ConfDirProblem | un
       `${shimType} is in none of the folders where the runtime looks for plugins (${folders.join(", ")}), so it cannot call Levee and no pod can start`,
       remedy,
     );
-  // Until the runtime has said where it looks, another folder may hold it.
+  // Until the runtime names its folders, another folder may hold the shim.
   return warning(
     "shim-missing",
     `${shimType} is not in ${folders.join(", ")}; if that is where the runtime looks for plugins, no pod can start`,
@@ -39,7 +39,7 @@ async function isMissingOnHost(hand: Hand, folders: readonly string[]): Promise<
   return found.every((identity) => identity === undefined);
 }
 
-/** A folder that is not mounted here may hold it on the host. */
+/** A folder that is not mounted here may hold the shim on the host. */
 async function isMissingHere(folders: readonly string[]): Promise<boolean> {
   for (const folder of folders) {
     if (!(await isThere(folder)) || (await isThere(join(folder, shimType)))) return false;

@@ -10,18 +10,18 @@ const facts: ConfDirFacts = {
   writes: 1,
 };
 
-test("confCheck holds while the conf is in force, whatever else is worth a note", () => {
-  const problems = [note("chained", "made a list by others")];
+test("confCheck passes while the conf is in force, despite notes", () => {
+  const problems = [note("chained", "made a list by another program")];
   expect(confCheck({ ...facts, state: "chained", problems })).toMatchObject({ name: "conf", state: "ok" });
 });
 
-test("confCheck warns of what was mended, and fails while the runtime does not call us", () => {
-  const problems = [warning("tampered", "it was removed", "find out who does this")];
+test("confCheck warns after a mend, and fails while the runtime does not call Levee", () => {
+  const problems = [warning("tampered", "it was removed", "find out which program does this")];
   expect(confCheck({ ...facts, problems })).toEqual({
     name: "conf",
     state: "warning",
     detail: "it was removed",
-    hint: "find out who does this",
+    hint: "find out which program does this",
   });
   expect(confCheck({ ...facts, state: "contested", problems })).toMatchObject({
     state: "failed",

@@ -5,14 +5,13 @@ import type { NodeChecks } from "../health/node-checks.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { ConfDir } from "./conf-dir.ts";
 
-/** Starts to care for the runtime's conf. */
 export async function startConfDir(
   confDir: ConfDir,
   { metrics, checks }: { readonly metrics: MetricsRegistry; readonly checks: NodeChecks },
 ): Promise<Service> {
   metrics.counted(
     "levee_conf_writes_total",
-    "How often the runtime's conf was written; it loads all its confs again each time",
+    "Writes of the runtime's conf; the runtime reloads all its confs at each one",
     () => confDir.facts().writes,
   );
   checks.add(() => [confCheck(confDir.facts())]);
@@ -20,7 +19,7 @@ export async function startConfDir(
   return confDir;
 }
 
-/** Without its conf in force a node gives new pods the primary network only, in silence. */
+/** Without its conf in force, a node silently gives new pods only the primary network. */
 export function confCheck(facts: ConfDirFacts): Check {
   const warnings = facts.problems.filter(({ severity }) => severity !== "note");
   const detail = warnings.map(({ message }) => message).join("; ");

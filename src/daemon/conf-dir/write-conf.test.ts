@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sweepWorkFolder, writeConf } from "./write-conf.ts";
 
-test("writeConf renames inside the watched folder, as containerd ignores what is renamed into it from elsewhere", async () => {
+test("writeConf renames inside the watched folder, as containerd ignores a rename from elsewhere", async () => {
   await using place = await folder();
   const seen = new Set<string>();
   const watcher = watch(place.path, (_event, name) => void seen.add(name ?? ""));
@@ -24,7 +24,7 @@ test("writeConf leaves nothing behind when a folder is in the conf's place", asy
   expect((await readdir(place.path)).toSorted()).toEqual([".levee", "00-levee.conf"]);
 });
 
-test("sweepWorkFolder removes a conf that was about to arrive when the daemon was killed", async () => {
+test("sweepWorkFolder removes the half-written conf of a killed daemon", async () => {
   await using place = await folder();
   await writeFile(join(place.path, "00-levee.conf.arriving"), "{");
   await sweepWorkFolder(place.path);

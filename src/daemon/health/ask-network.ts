@@ -6,7 +6,7 @@ import { pluginStdin } from "../../cni/plugin-stdin.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { ChainPlace } from "../../hands/run-chain.ts";
 
-/** A chain that belongs to no attachment: for verbs that ask about a network as a whole (STATUS, GC). */
+/** A chain without an attachment, for verbs that concern a whole network (STATUS, GC). */
 export function networkChain(network: NetworkName, conf: NetworkConf): Chain {
   return {
     network,
@@ -41,7 +41,7 @@ export function networkPlace(
   };
 }
 
-/** Where plugins are when the call does not say: the hand's own path, then the configured folder. */
+/** The plugin folder for a call that names none: the hand's own path, then the configured folder. */
 export function pluginPath(hand: Hand, binDir: string): string {
   return hand.cniPath === "" ? binDir : hand.cniPath;
 }

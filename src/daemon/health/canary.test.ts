@@ -57,7 +57,7 @@ async function turn(): Promise<void> {
 }
 
 describe("Canary", () => {
-  test("adds and deletes loopback in namespaces of the hand's own, and tells how long it took", async () => {
+  test("runs loopback ADD and DEL in scratch namespaces, and measures the time", async () => {
     const canary = make();
     expect(canary.facts().canary).toBeUndefined();
     await turn();
@@ -82,7 +82,7 @@ describe("Canary", () => {
     expect(orders).toHaveLength(4);
   });
 
-  test("says that the plugin is missing, and where it was looked for", async () => {
+  test("reports a missing plugin, and the folders searched", async () => {
     answer = () => Promise.resolve(outcome({ failure: "missing" }));
     const canary = make();
     await turn();
@@ -94,7 +94,7 @@ describe("Canary", () => {
     });
   });
 
-  test("comes to no verdict when the plugin is missing in a folder that nobody named", async () => {
+  test("is inconclusive when the plugin is missing in a guessed folder", async () => {
     source = "guess";
     answer = () => Promise.resolve(outcome({ failure: "missing" }));
     const canary = make();
@@ -106,7 +106,7 @@ describe("Canary", () => {
     expect(canary.last).toMatchObject({ isSuccess: false, isInconclusive: false });
   });
 
-  test("says which verb failed, with the end of stderr", async () => {
+  test("reports the failed verb, with the end of stderr", async () => {
     answer = ({ env }) =>
       Promise.resolve(outcome(env["CNI_COMMAND"] === "ADD" ? { exitCode: 0 } : { exitCode: 3, stderr: "no memory" }));
     const canary = make();
@@ -114,7 +114,7 @@ describe("Canary", () => {
     expect(canary.last?.reason).toMatch(/^DEL: canary \(lo\): loopback failed with exit code 3 .*: no memory$/u);
   });
 
-  test("leaves its last word when the hand goes away in the middle, and notes any other error", async () => {
+  test("keeps its last result when the hand is lost, and records any other error", async () => {
     const canary = make();
     answer = () => Promise.reject(new LeveeError("protocol-violated", "refused"));
     await turn();
@@ -127,7 +127,7 @@ describe("Canary", () => {
     expect(second.last).toBeUndefined();
   });
 
-  test("tries nothing without a hand, with a busy one, or with one that is too old", async () => {
+  test("tries nothing without a hand, or with a busy or an old one", async () => {
     isHere = false;
     const canary = make();
     await turn();

@@ -8,29 +8,28 @@ import type { CanaryFacts, HandFacts } from "../../readiness/hand-rules.ts";
 import type { PluginFolders } from "./plugin-folders.ts";
 import type { Service } from "../service.ts";
 
-export interface CanaryOptions {
+interface CanaryOptions {
   readonly clock: Clock;
-  /** The resident hand that would be asked, and since when it is here; undefined when there is none. */
+  /** The resident hand, and since when it is connected. */
   readonly resident: () => ResidentHand | undefined;
   readonly folders: (hand: Hand) => PluginFolders;
 }
 
-/** At most this often: a trial makes two namespaces, which the kernel is slow to take down. */
+/** A trial makes two namespaces, and the kernel is slow to remove them. */
 const trialMs = 60_000;
-/** How soon a hand that has just come is tried. */
+/** How soon a new hand is tried. */
 const lookMs = 5_000;
-/** A plugin that only switches an interface on and is not done by then is stuck. */
+/** loopback only switches an interface on; a longer run is stuck. */
 const runMsMax = 10_000;
-/** All that a resident hand runs at a time; a trial must not take the place of real work. */
+/** The most that a resident hand runs at once; a trial must not displace real work. */
 const runsMax = 8;
 const plugin = "loopback" as PluginType;
-/** 0.4.0: every loopback in use speaks it. */
+/** Every loopback in use speaks 0.4.0. */
 const stdin = '{"cniVersion":"0.4.0","name":"levee-canary","type":"loopback"}';
 
 /**
- * Tries the whole way once a minute: the daemon asks the resident hand, the hand makes a namespace and runs a plugin in
- * it, the outcome comes back. What breaks plugins on a node (no memory, a read-only disk, a moved folder) shows here
- * before a pod needs it.
+ * Tries the whole path once a minute: the resident hand makes a namespace, runs a plugin in it and returns the outcome.
+ * A fault that breaks plugins on a node (no memory, a read-only disk, a moved folder) shows here before a pod needs one.
  */
 export class Canary implements Service {
   readonly #options: CanaryOptions;
@@ -72,7 +71,7 @@ export class Canary implements Service {
       sinceMs: Math.max(0, clock.wallMs() - sinceWallMs),
       canaryLack: hand.supports("scratch-netns")
         ? undefined
-        : `the resident hand is ${hand.identity.software}, which is too old to make a namespace for it`,
+        : `the resident hand is ${hand.identity.software}, which is too old to make a namespace for a trial`,
       canary: this.last,
     };
   }
@@ -99,7 +98,7 @@ export class Canary implements Service {
       reason = failure?.reason ?? "";
       isInconclusive = failure?.isMissing === true && places.source === "guess";
     } catch (thrown) {
-      // A hand that went away in the middle tells nothing about the node.
+      // A lost hand proves nothing about the node.
       if (hand.isLost) return;
       reason = toLeveeError(thrown, "The canary").message;
     }
@@ -107,7 +106,7 @@ export class Canary implements Service {
     this.#last = { isSuccess: reason === "", isInconclusive, reason, endedMs, tookMs: endedMs - beganMs };
   }
 
-  /** Why the run failed; undefined when it did not. */
+  /** Resolves to undefined when the run succeeds. */
   async #run(hand: Hand, verb: "ADD" | "DEL", { folders }: PluginFolders): Promise<RunFailure | undefined> {
     const cniPath = folders.join(":");
     const outcome = await hand.run({

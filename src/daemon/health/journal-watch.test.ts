@@ -4,7 +4,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { JournalWatch } from "./journal-watch.ts";
 
-test("JournalWatch tells whether a trial write worked, and how long one has been under way", async () => {
+test("JournalWatch knows whether a trial write worked, and how long one has been running", async () => {
   let nowMs = 0;
   let tick: () => void = () => undefined;
   let probe: () => Promise<void> = () => Promise.resolve();

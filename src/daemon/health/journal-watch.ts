@@ -4,10 +4,10 @@ import type { JournalFacts } from "../../readiness/state-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { Service } from "../service.ts";
 
-/** A trial is a small file that is written and removed; a full disk is known half a minute later at most. */
+/** A trial writes and removes a small file, so a full disk is found within half a minute. */
 const probeMs = 30_000;
 
-/** Keeps an eye on whether the journal can be written, so that a probe is answered from memory. */
+/** Tries regularly whether the journal can be written, so that probes are answered from memory. */
 export class JournalWatch implements Service {
   readonly #clock: Clock;
   readonly #journal: Journal;
@@ -41,7 +41,7 @@ export class JournalWatch implements Service {
   }
 
   #begin(): void {
-    // One that is stuck says more than a second one could.
+    // A second trial beside a stuck one would find out nothing new.
     if (this.#beganMs === undefined) this.#running = this.#probe();
   }
 

@@ -1,24 +1,24 @@
 import type { Hand } from "../../hands/hand.ts";
 import type { HostFacts } from "../../readiness/network-rules.ts";
 
-/** A node has some dozen plugins; names beyond that are not looked for. */
+/** A node has a few dozen plugins; further names are not looked for. */
 const programsMax = 256;
-/** An order each, once a minute; a host has a few. */
+/** Each bridge is an order to the hand once a minute; a host has a few. */
 const bridgesMax = 16;
-/** So many paths go into one order. */
+/** Per order. */
 const pathsMax = 512;
 
-export interface HostQuestion {
+interface HostQuestion {
   readonly programs: readonly string[];
   /** Where programs are looked for. */
   readonly folders: readonly string[];
-  /** Those whose uplink is of interest. */
+  /** Bridges that need an uplink. */
   readonly bridges: readonly string[];
-  /** Interfaces that are in pods now and come back. */
+  /** Interfaces that are in pods now and will return. */
   readonly held: ReadonlySet<string>;
 }
 
-/** Looks on the host for programs in the folders of plugins, and for all interfaces. */
+/** Has the hand look for programs in the plugin folders, and for all interfaces. */
 export async function lookAtHost(hand: Hand, { programs, folders, bridges, held }: HostQuestion): Promise<HostFacts> {
   const links = hand.supports("links") ? await hand.links("") : undefined;
   const names = new Set([...(links?.names ?? []), ...held]);
@@ -32,12 +32,12 @@ export async function lookAtHost(hand: Hand, { programs, folders, bridges, held 
   };
 }
 
-/** By their ports' names: the bridge plugin calls the host's end of a pod `veth…`, and nothing else is called so. */
+/** A port that is not called `veth…` is an uplink: the bridge plugin names the host's end of a pod so. */
 async function findUplinks(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
   const found = new Map<string, boolean>();
   if (!hand.supports("list")) return found;
   for (const bridge of bridges) {
-    // What is no bridge has no such folder, and a look that fails says nothing.
+    // An interface that is not a bridge has no such folder, and a failed look proves nothing.
     const ports = await hand.list(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
     if (ports === undefined || ports.isTruncated) continue;
     found.set(

@@ -4,10 +4,10 @@ import { needsOfConf, needsOfText, type Needs } from "./network-needs.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
-/** Networks that need the same of the host share one verdict: thousands of definitions differ in their addresses only. */
+/** Networks with equal needs share one verdict, since thousands of definitions differ only in their addresses. */
 interface Group {
   readonly needs: Needs;
-  /** Why the configuration cannot be used; empty when it can. */
+  /** Why the configuration is unusable; empty when it is usable. */
   readonly broken: string;
   verdict: Pick<NetworkReadiness, "state" | "reasons">;
 }
@@ -18,18 +18,18 @@ interface Entry {
   readonly group: Group;
 }
 
-/** What every network needs of this host, read once per configuration, and the last verdict about it. */
+/** What every network needs from this host, read once per configuration, and the last verdict about it. */
 export class NetworkBook {
   #entries = new Map<string, Entry>();
   #groups = new Map<string, Group>();
 
-  /** Whether the definition was read in this form already. One without a configuration is read anew: it is in a file. */
+  /** Whether this version of the definition was read. One without a configuration is in a file, so it is read each time. */
   knows(key: string, { config, uid = "" }: NetworkDefinition): boolean {
     const entry = this.#entries.get(key);
     return entry !== undefined && config !== undefined && entry.config === config && entry.uid === uid;
   }
 
-  /** Reads the definition; `file` is its configuration when it has none of its own. */
+  /** `file` is the configuration of a definition that has none of its own. */
   enter(key: string, definition: NetworkDefinition, file?: NetworkConf): void {
     const { config, uid = "", name } = definition;
     const what = `NetworkAttachmentDefinition ${key}`;
@@ -41,13 +41,13 @@ export class NetworkBook {
     this.#entries.set(key, { uid, config, group });
   }
 
-  /** A network that is no definition: the primary one. */
+  /** Enters the primary network, which has no definition. */
   enterConf(key: string, read: () => NetworkConf): void {
     const group = this.#grouped(() => needsOfConf(read()));
     this.#entries.set(key, { uid: "", config: undefined, group });
   }
 
-  /** Forgets what is not among the keys, and groups that nobody is in any more. */
+  /** Forgets all other networks, and groups without a network. */
   keepOnly(keys: ReadonlySet<string>): void {
     for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
     const used = new Set([...this.#entries.values()].map(({ group }) => group));
@@ -59,7 +59,7 @@ export class NetworkBook {
     return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ programs }) => programs)))];
   }
 
-  /** Bridges that are there for their uplink. */
+  /** Bridges that need an uplink. */
   bridges(): readonly string[] {
     const links = [...this.#groups.values()].flatMap(({ needs }) => needs.flatMap((plugin) => plugin.links));
     return [...new Set(links.filter(({ role }) => role === "bridge").map(({ name }) => name))];
@@ -85,7 +85,7 @@ export class NetworkBook {
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const group: Group = { needs, broken, verdict: { state: "unknown", reasons: [] } };
-    group.verdict = verdictOf(group, nobodyLooked);
+    group.verdict = verdictOf(group, unseenHost);
     this.#groups.set(key, group);
     return group;
   }
@@ -93,8 +93,8 @@ export class NetworkBook {
 
 /** An error may quote the configuration. */
 const reasonCharsMax = 300;
-/** What is known before the first look. */
-export const nobodyLooked: HostFacts = {
+/** Before the first look nothing is known. */
+export const unseenHost: HostFacts = {
   hasProgram: () => undefined,
   hasLink: () => undefined,
   hasUplink: () => undefined,

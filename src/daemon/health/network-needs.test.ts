@@ -10,7 +10,7 @@ describe("needsOfText", () => {
   test.each([
     [{ type: "bridge", bridge: "br-prod", vlan: 57 }, [{ name: "br-prod", role: "bridge" }]],
     [{ type: "bridge" }, [{ name: "cni0", role: "bridge" }]],
-    // The host routes for these, so a bridge that the plugin makes is all there is to it.
+    // The host routes for these, so a bridge that the plugin creates is enough.
     [{ type: "bridge", bridge: "br0", isGateway: true }, []],
     [{ type: "bridge", bridge: "br0", ipMasq: true }, []],
     [{ type: "macvlan", master: "eth1" }, [{ name: "eth1", role: "master" }]],
@@ -21,11 +21,11 @@ describe("needsOfText", () => {
     [{ type: "host-device", pciBusID: "0000:00:1f.6" }, []],
     [{ type: "calico", bridge: "br-prod", master: "eth0" }, []],
     [{ type: "macvlan", master: 5 }, []],
-  ] as const)("tells which interfaces %j stands on", (plugin, links) => {
+  ] as const)("finds the interfaces that %j needs", (plugin, links) => {
     expect(needsOf(plugin)?.links).toEqual([...links]);
   });
 
-  test("wants the plugin's program and that of its IPAM, when it is the name of one", () => {
+  test("needs the plugin's program and that of its IPAM, if that is a valid name", () => {
     expect(needsOf({ type: "bridge", ipam: { type: "host-local" } })?.programs).toEqual(["bridge", "host-local"]);
     expect(needsOf({ type: "bridge", ipam: {} })?.programs).toEqual(["bridge"]);
     expect(needsOf({ type: "bridge", ipam: { type: "../../bin/sh" } })?.programs).toEqual(["bridge"]);
@@ -39,7 +39,7 @@ describe("needsOfText", () => {
     ]);
   });
 
-  test("refuses what cannot be used", () => {
+  test("refuses an unusable configuration", () => {
     expect(() => needsOfText("{", { what: "n", defaultName: "n" })).toThrow("n");
   });
 });

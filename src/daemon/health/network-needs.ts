@@ -3,7 +3,7 @@ import { asJsonText, jsonKind, memberText } from "../../cni/json-text.ts";
 import { isPluginType, parseNetworkConf, type NetworkConf, type PluginConf } from "../../cni/network-conf.ts";
 import type { LinkNeed, PluginNeeds } from "../../readiness/network-rules.ts";
 
-/** What the plugins of a network need of the host. Throws a LeveeError when the configuration cannot be used. */
+/** What the plugins of a network need from the host. Throws a LeveeError when the configuration is unusable. */
 export function needsOfText(text: string, options: { readonly what: string; readonly defaultName: string }): Needs {
   return needsOfConf(parseNetworkConf(asJsonText(text, options.what), options));
 }
@@ -39,15 +39,15 @@ function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
 }
 
 /**
- * The bridge plugin makes a missing bridge by itself. Where the host routes for it, that is all it needs; otherwise the
- * bridge is there for its uplink, and one made by the plugin has none.
+ * The bridge plugin creates a missing bridge. That is enough where the host routes for it; otherwise the bridge needs an
+ * uplink, and one that the plugin creates has none.
  */
 function bridgeNeeds(text: JsonText): readonly LinkNeed[] {
   const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isSet(text, key));
   return isRouted ? [] : named(stringOf(text, "bridge") || "cni0", "bridge");
 }
 
-/** The interface that host-device moves into the pod; empty when it is named in another way. */
+/** The interface that host-device moves into the pod; empty when the device is named in another way. */
 export function deviceOf(text: JsonText): string {
   return stringOf(text, "device");
 }

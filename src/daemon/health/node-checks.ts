@@ -4,22 +4,22 @@ import type { Logger } from "../../base/log.ts";
 import { isReady, type Check } from "../../readiness/check.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
 
-/** Often enough that a log shows when something began, seldom enough to cost nothing. */
+/** Often enough for the log to show when a problem began. */
 const watchMs = 10_000;
 
 /**
- * All checks of this node. Each part of the daemon that knows something adds its own; `/readyz`, `/nodez` and
- * `levee check node` read them together, and every change is logged once.
+ * All checks of this node. Each part of the daemon adds its own; `/readyz`, `/nodez` and `levee check node` read them
+ * together, and every change is logged once.
  */
 export class NodeChecks {
   readonly #readers: (() => readonly Check[])[] = [];
   readonly #states = new Map<string, Check["state"]>();
-  /** Which networks can be attached here; set by whoever looks. */
+  /** Which networks can be attached here; set by the network watch. */
   networks: () => readonly NetworkReadiness[] = () => [];
-  /** How long ago somebody looked; undefined when nobody has. */
+  /** Age of the last look at them; undefined when there was none. */
   networksAgeMs: () => number | undefined = () => undefined;
 
-  /** `read` answers from memory: it is called for every probe. */
+  /** `read` must answer from memory, as every probe calls it. */
   add(read: () => readonly Check[]): void {
     this.#readers.push(read);
   }
@@ -38,7 +38,7 @@ export class NodeChecks {
       try {
         this.#logChanges(logger);
       } catch (thrown) {
-        logger.error("The checks of the node could not be made", { reason: toLeveeError(thrown, "Check").message });
+        logger.error("Cannot run the checks of the node", { reason: toLeveeError(thrown, "Check").message });
       }
     });
   }
@@ -49,7 +49,7 @@ export class NodeChecks {
       this.#states.set(name, state);
       if (before === state) continue;
       const fields = { check: name, detail };
-      if (state === "ok") logger.info("A check of the node holds again", fields);
+      if (state === "ok") logger.info("A check of the node passes again", fields);
       else logger.warn(state === "failed" ? "A check of the node fails" : "A check of the node warns", fields);
     }
   }

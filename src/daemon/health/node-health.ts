@@ -4,29 +4,29 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { apiCheck, viewCheck } from "../../readiness/follow-rules.ts";
 import { journalCheck, leaksCheck, quarantineCheck } from "../../readiness/state-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { MetricsServer } from "../metrics/metrics-server.ts";
-import { answerHttp, type RouteOptions } from "../metrics/routes.ts";
+import { answerHttp, type RouteOptions } from "./routes.ts";
 import type { Service } from "../service.ts";
 import { JournalWatch } from "./journal-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-export interface NodeHealthNeeds {
+interface NodeHealthNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "healthPort" | "metricsPort">;
   readonly logger: Logger;
   readonly journal: Journal;
   readonly checks: NodeChecks;
   readonly metrics: MetricsRegistry;
-  readonly measures: Measures;
-  /** How well the local copies follow the API server; absent on a machine without one. */
+  readonly measures: CallMetrics;
+  /** How well the local copies follow the API server; undefined without an API server. */
   readonly sourceHealth: (() => readonly ReflectorHealth[]) | undefined;
   readonly node: RouteOptions["node"];
 }
 
-/** Starts the watch over this node and the two ports that tell of it: health and metrics. */
+/** Starts the checks of this node and the two ports, health and metrics. */
 export function startNodeHealth(needs: NodeHealthNeeds): Service {
   const { clock, logger, checks, journal, sourceHealth } = needs;
   const watch = new JournalWatch(clock, journal);
@@ -46,13 +46,13 @@ export function startNodeHealth(needs: NodeHealthNeeds): Service {
 
 function startServers(
   { config, clock, logger, measures }: NodeHealthNeeds,
-  routes: Omit<RouteOptions, "tells">,
+  routes: Omit<RouteOptions, "serves">,
 ): readonly MetricsServer[] {
   const wanted = [
-    { port: config.healthPort, reach: "node", tells: "health" },
-    { port: config.metricsPort, reach: "any", tells: "all" },
+    { port: config.healthPort, reach: "node", serves: "health" },
+    { port: config.metricsPort, reach: "any", serves: "all" },
   ] as const;
-  return wanted.flatMap(({ port, reach, tells }) =>
+  return wanted.flatMap(({ port, reach, serves }) =>
     port === undefined
       ? []
       : [
@@ -61,7 +61,7 @@ function startServers(
             reach,
             clock,
             logger,
-            answer: (request) => answerHttp(request, { ...routes, tells }),
+            answer: (request) => answerHttp(request, { ...routes, serves }),
             onRefused: (status) => measures.requested("refused", "other", status),
           }),
         ],

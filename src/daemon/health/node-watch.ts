@@ -19,12 +19,12 @@ import type { Service } from "../service.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import type { ResidentHand } from "../undo/residents.ts";
 import { Canary } from "./canary.ts";
-import { NetworkWatch } from "./network-readiness.ts";
+import { NetworkWatch } from "./network-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { pluginFolders } from "./plugin-folders.ts";
 import { RebootWatch } from "./reboot-watch.ts";
 
-export interface NodeWatchNeeds {
+interface NodeWatchNeeds {
   readonly clock: Clock;
   readonly config: DaemonConfig;
   readonly logger: Logger;
@@ -35,11 +35,11 @@ export interface NodeWatchNeeds {
   readonly eventTeller: EventTeller;
   readonly shown: { readonly checks: NodeChecks; readonly metrics: MetricsRegistry };
   readonly resident: () => ResidentHand | undefined;
-  /** The file with the primary network, where the conf directory knows it. */
+  /** The primary network's file, if the conf directory knows it. */
   readonly primaryPath: () => string | undefined;
 }
 
-/** Starts what the resident hand looks at: whether plugins run here, which networks work, whether the node wants a reboot. */
+/** Starts the watches that use the resident hand: do plugins run, which networks work, does the node need a reboot. */
 export function startNodeWatch(needs: NodeWatchNeeds): Service {
   const { clock, config, logger, bootId, nodeName, journal, eventTeller, resident } = needs;
   const { checks, metrics } = needs.shown;
@@ -76,7 +76,7 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
   };
 }
 
-/** Without a call to tell, the primary network is the one of the conf directory, or of the settings. */
+/** Without a call, the conf directory or the settings name the primary network. */
 async function primaryConf({ config, networks, primaryPath }: NodeWatchNeeds): Promise<NetworkConf | undefined> {
   const path = primaryPath();
   if (path !== undefined) return loadConfPath(path);

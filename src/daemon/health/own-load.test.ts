@@ -53,7 +53,7 @@ test.each([
   expect(readLoad(machine(files)).ownMemory).toEqual(expected);
 });
 
-test("readLoad reads the host's pressure, and does without what is not there", async () => {
+test("readLoad reads the host's pressure, and accepts missing files", async () => {
   const root = machine({
     "proc/pressure/memory": "some avg10=1.50 avg60=0 avg300=0 total=1\nfull avg10=0.50 avg60=0 avg300=0 total=1\n",
   });
@@ -63,12 +63,12 @@ test("readLoad reads the host's pressure, and does without what is not there", a
   });
 });
 
-test("readLoad takes no limit for none", async () => {
+test("readLoad treats a missing limit as none", async () => {
   const files = { "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", { ...v2, "memory.max": "max\n" }) };
   expect(readLoad(machine(files)).ownMemory).toBeUndefined();
 });
 
-test("startOwnLoad freezes and stops ADDs as memory fills, says so once each time, and never fails a check", async () => {
+test("startOwnLoad freezes and stops ADDs as memory fills, logs each change once, and never fails a check", async () => {
   const clock = new VirtualClock();
   const admission = new Admission({ clock });
   const root = machine({ "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", v2) });
@@ -94,7 +94,7 @@ test("startOwnLoad freezes and stops ADDs as memory fills, says so once each tim
   }
   await service.stop();
   expect(said).toEqual([
-    "warn: The daemon's memory is short; no more ADDs run at once than now",
+    "warn: The daemon's memory is short; the number of parallel ADDs no longer grows",
     "error: The daemon's memory is nearly used up; only DELs are served",
     "info: The daemon's memory is free again",
   ]);

@@ -6,24 +6,24 @@ import { parseOwnMemory, type OwnMemory } from "../../admission/load/own-memory.
 import { parseStall } from "../../admission/load/pressure.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { cgroupPlaces } from "./own-cgroup.ts";
+import { cgroupPlaces } from "../metrics/own-cgroup.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { memoryCheck } from "../../readiness/memory-rules.ts";
 import type { Service } from "../service.ts";
 
-/** Often enough to see a storm's memory grow; a look is seven small files. */
+/** Often enough to see memory grow in a storm; a look reads seven small files. */
 const lookMs = 1_000;
 
-export interface OwnLoadOptions {
+interface OwnLoadOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly admission: Pick<Admission, "observe" | "facts">;
   readonly checks: Pick<NodeChecks, "add">;
-  /** Where `proc` and `sys` are. */
+  /** The folder that contains `proc` and `sys`. */
   readonly root?: string;
 }
 
-/** Tells admission once a second how much of the daemon's memory is used, and how the host bears its load. */
+/** Feeds admission once a second with the daemon's memory use and the pressure on the host. */
 export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: OwnLoadOptions): Service {
   let seen: OwnMemory | undefined;
   checks.add(() => [
@@ -45,12 +45,13 @@ export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: O
     if (now === before) return;
     const fields = { usageBytes: facts.ownMemory?.usageBytes, limitBytes: facts.ownMemory?.limitBytes };
     if (now === "free") logger.info("The daemon's memory is free again", fields);
-    else if (now === "frozen") logger.warn("The daemon's memory is short; no more ADDs run at once than now", fields);
+    else if (now === "frozen")
+      logger.warn("The daemon's memory is short; the number of parallel ADDs no longer grows", fields);
     else logger.error("The daemon's memory is nearly used up; only DELs are served", fields);
   }
 }
 
-/** The kernel has all of it in memory: handing each file to a thread would cost ten times the read. */
+/** Synchronous, because the kernel serves these files from memory and a thread per file would cost ten times as much. */
 export function readLoad(root: string): LoadFacts {
   const stall = (what: string): ReturnType<typeof stallOf> => stallOf(textOf(join(root, "proc/pressure", what)));
   return { ownMemory: readOwnMemory(root), pressure: { cpu: stall("cpu"), memory: stall("memory"), io: stall("io") } };
@@ -75,7 +76,7 @@ function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // Absent, or turned off, on many a kernel: what cannot be read is not known, and not knowing is no error.
+    // Many kernels lack the file or turn it off; its value is then unknown.
     return undefined;
   }
 }

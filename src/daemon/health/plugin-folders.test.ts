@@ -17,7 +17,7 @@ describe("pluginFolders", () => {
     });
   });
 
-  test("tells a folder that somebody set from one that is only usual", () => {
+  test("distinguishes a configured folder from the default", () => {
     expect(foldersOf([], [], "").source).toBe("guess");
     expect(foldersOf(["BinDir"], []).source).toBe("setting");
   });

@@ -2,10 +2,10 @@ import type { Hand } from "../../hands/hand.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 
-/** Where plugins are looked for on the host, and who said so. */
+/** Where plugins are looked for on the host, and the source of that knowledge. */
 export interface PluginFolders {
   readonly folders: readonly string[];
-  /** `guess`: nobody named one, and the usual folder may be the wrong one for this host. */
+  /** `guess`: the default folder, which may be wrong for this host. */
   readonly source: "runtime" | "setting" | "guess";
 }
 
@@ -14,7 +14,7 @@ export interface PluginFolderNeeds {
   readonly journal: Pick<Journal, "all">;
 }
 
-/** As the runtime said at its newest call, as the hand was told, then as configured. */
+/** In this order: the runtime's newest call, the hand's own CNI_PATH, the configuration. */
 export function pluginFolders(
   { config, journal }: PluginFolderNeeds,
   hand: Pick<Hand, "cniPath"> | undefined,

@@ -59,7 +59,7 @@ function make(bootId = "boot-1"): {
   return { watch, look, text: () => metrics.render().replaceAll(/^#.*\n/gmu, "") };
 }
 
-test("RebootWatch tells nothing before it knows", async () => {
+test("RebootWatch shows no series before its first look", async () => {
   const { look, text } = make();
   isHere = false;
   await look();
@@ -72,7 +72,7 @@ test("RebootWatch tells nothing before it knows", async () => {
 });
 
 test.each(["reboot-required", "reboot-needed"])(
-  "RebootWatch finds %s, and keeps its first time although it is touched again",
+  "RebootWatch finds %s, and keeps its first time when the file is touched again",
   async (name) => {
     const { look, text } = make();
     await look();
@@ -94,7 +94,7 @@ test.each(["reboot-required", "reboot-needed"])(
   },
 );
 
-test("RebootWatch forgets when the word is taken back, and takes no time from the future", async () => {
+test("RebootWatch forgets when the mark is removed, and accepts no time from the future", async () => {
   const { look, text } = make();
   entries = [sentinel("reboot-required", 9_000_000)];
   await look();
@@ -105,12 +105,12 @@ test("RebootWatch forgets when the word is taken back, and takes no time from th
   expect(await readFile(join(stateDir, "reboot-required-since"), "utf8").catch(() => "none")).toBe("none");
 });
 
-test("RebootSince takes a damaged file for none", async () => {
+test("RebootSince treats a damaged file as missing", async () => {
   await writeFile(join(stateDir, "reboot-required-since"), "boot-1 soon\n");
   expect(await new RebootSince(stateDir, "boot-1").read()).toBeUndefined();
 });
 
-test("RebootWatch asks once a minute, however often it is reminded", async () => {
+test("RebootWatch asks once a minute, however often it is called", async () => {
   const { watch, look } = make();
   await look();
   monotonicMs += 59_000;

@@ -6,17 +6,17 @@ import type { RebootSince } from "../../state/reboot-since.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Service } from "../service.ts";
 
-/** A day is what matters; a minute is soon enough. */
+/** Reboots are planned by the day, so a minute is soon enough. */
 const lookMs = 60_000;
-/** How soon a hand that has just come is asked. */
+/** How soon a new hand is asked. */
 const tickMs = 5_000;
-/** Where distributions leave word: Debian and Ubuntu the one, openSUSE the other. */
+/** Debian and Ubuntu write `reboot-required`, openSUSE `reboot-needed`. */
 const folder = "/run";
 const sentinels: ReadonlySet<string> = new Set(["reboot-required", "reboot-needed"]);
-/** Names before it are not listed; both sentinels come right after. */
+/** The listing starts after this name; both sentinels follow right away. */
 const before = "reboot-";
 
-export interface RebootWatchOptions {
+interface RebootWatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
@@ -26,13 +26,13 @@ export interface RebootWatchOptions {
 }
 
 /**
- * Whether the node itself wants a reboot, and since when: what kured is told may be what a gate before it says. The
- * resident hand looks, so that the daemon needs none of the host's /run, where the runtime's socket is.
+ * Watches whether the node itself needs a reboot, and since when; kured may see the reboot gate's answer instead. The
+ * resident hand looks, so that the daemon needs no mount of the host's /run, which contains the runtime's socket.
  */
 export class RebootWatch implements Service {
   readonly #options: RebootWatchOptions;
   readonly #stop: Cancel;
-  /** Undefined before the first look that came through. */
+  /** Undefined before the first successful look. */
   #isRequired: boolean | undefined;
   #sinceWallMs: number | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -41,11 +41,13 @@ export class RebootWatch implements Service {
   constructor(options: RebootWatchOptions) {
     this.#options = options;
     const { clock, metrics, nodeName: node } = options;
-    metrics.gauge("levee_node_reboot_required", "1 when the node itself wants a reboot", () =>
+    metrics.gauge("levee_node_reboot_required", "1 when the node itself needs a reboot", () =>
       this.#isRequired === undefined ? [] : [{ labels: { node }, value: this.#isRequired ? 1 : 0 }],
     );
-    metrics.gauge("levee_node_reboot_required_since_timestamp_seconds", "Since when, since 1970", () =>
-      this.#sinceWallMs === undefined ? [] : [{ labels: { node }, value: this.#sinceWallMs / 1_000 }],
+    metrics.gauge(
+      "levee_node_reboot_required_since_timestamp_seconds",
+      "Since when the node needs a reboot, in seconds since 1970",
+      () => (this.#sinceWallMs === undefined ? [] : [{ labels: { node }, value: this.#sinceWallMs / 1_000 }]),
     );
     this.#stop = clock.every(tickMs, () => void this.look());
   }
@@ -54,7 +56,7 @@ export class RebootWatch implements Service {
     this.#stop();
   }
 
-  /** Asks the hand when it is time to. */
+  /** Asks the hand if a look is due. */
   async look(): Promise<void> {
     const { clock, resident } = this.#options;
     const hand = resident();
@@ -65,9 +67,9 @@ export class RebootWatch implements Service {
     try {
       await this.#lookWith(hand);
     } catch (thrown) {
-      // The last answer stands; a hand that went away is missed elsewhere.
-      const { message } = toLeveeError(thrown, "The look for a wanted reboot");
-      this.#options.logger.debug("Cannot tell whether the node wants a reboot", { reason: message });
+      // The last answer stays; another check reports a lost hand.
+      const { message } = toLeveeError(thrown, "Looking for a reboot mark");
+      this.#options.logger.debug("Cannot tell whether the node needs a reboot", { reason: message });
     } finally {
       this.#isLooking = false;
     }

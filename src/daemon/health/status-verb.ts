@@ -12,10 +12,10 @@ import type { Call } from "../serve/call.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import { networkChain, networkPlace } from "./ask-network.ts";
 
-/** Runtimes ask every few seconds and hold a lock meanwhile, so the primary's plugins get little time. */
+/** Runtimes ask every few seconds and hold a lock meanwhile, so the primary network's plugins get little time. */
 const statusMsMax = 2_000;
 
-export interface StatusNeeds {
+interface StatusNeeds {
   readonly clock: Clock;
   readonly config: DaemonConfig;
   readonly logger: Logger;
@@ -24,8 +24,9 @@ export interface StatusNeeds {
 }
 
 /**
- * The verb STATUS: whether this node may take pods. It fails only when there is no primary network or its own plugins say
- * so. Kubelet takes the whole node out of service then, so overload, a full disk or a distant API server never fail it.
+ * The verb STATUS: whether this node may take pods. It fails only without a primary network, or when that network's own
+ * plugins fail it. Kubelet then takes the node out of service, so overload, a full disk or a distant API server never
+ * fail it.
  */
 export class StatusVerb {
   readonly #needs: StatusNeeds;
@@ -46,7 +47,7 @@ export class StatusVerb {
     return silence;
   }
 
-  /** A primary network that is a definition on the API server may exist as long as the first list is not complete. */
+  /** Before the first complete list, a definition that was not found may still exist on the API server. */
   #unlessUnseen(thrown: unknown): undefined {
     const { live } = this.#needs.view;
     const isUnseen = thrown instanceof LeveeError && thrown.code === "network-unknown" && live?.isSynced() === false;
@@ -54,19 +55,22 @@ export class StatusVerb {
   }
 
   /**
-   * A plugin that was too slow, or killed for want of memory, is a sign of a node under pressure and not of a primary
-   * network that is absent. Taking the node out of service would make it worse.
+   * A plugin that was too slow, or killed for memory, shows a node under pressure, not an absent primary network. Taking
+   * the node out of service would make it worse.
    */
   #unlessPressure(thrown: unknown): void {
     const error = toLeveeError(thrown, "Cannot ask the primary network");
     if (error.code !== "delegate-timeout" && error.code !== "delegate-oom") asNotReady(error);
-    this.#needs.logger.warn("The primary network did not answer STATUS, which is taken for pressure", {
-      reason: error.message,
-    });
+    this.#needs.logger.warn(
+      "The primary network did not answer STATUS; the daemon takes this for pressure and reports ready",
+      {
+        reason: error.message,
+      },
+    );
   }
 }
 
-/** A plugin's own code (50, 51) goes through; every other error of the primary means "not available". */
+/** A plugin's own code (50, 51) is passed on; every other error of the primary network means "not available". */
 function asNotReady(thrown: unknown): never {
   const error = toLeveeError(thrown, "Cannot ask the primary network");
   const isOwn = error.code === "delegate-failed" && error.cniCode !== errorCatalogue["delegate-failed"].cni;

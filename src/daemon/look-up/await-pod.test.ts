@@ -25,7 +25,7 @@ const wanted: AwaitedPod = {
 const server = "https://127.0.0.1:6443";
 const away = new KubeError("api-unreachable", "connect ECONNREFUSED");
 
-/** A lookup of 5 s against a server that answers as the test says. */
+/** A look-up of 5 s against a server that answers as the test sets it. */
 class Lookup {
   readonly clock = new ManualClock();
   readonly asked: number[] = [];
@@ -53,25 +53,25 @@ class Lookup {
           emptyView.waitForPod(one, signal),
         ]),
     };
-    const ports = { view, clock: this.clock, config: { addLookupMs: 5_000 } as DaemonConfig };
-    const looking = awaitPod(wanted, { endsMs: this.clock.monotonicMs() + 5_000, signal: this.left.signal }, ports);
+    const needs = { view, clock: this.clock, config: { addLookupMs: 5_000 } as DaemonConfig };
+    const looking = awaitPod(wanted, { endsMs: this.clock.monotonicMs() + 5_000, signal: this.left.signal }, needs);
     looking.catch(() => undefined);
     return looking;
   }
 }
 
-/** An answer that takes its time. */
+/** An answer that comes after `ms`. */
 function after<T>(clock: ManualClock, ms: number, value: T): Promise<T> {
   return clock.sleep(ms).then(() => value);
 }
 
 describe("awaitPod", () => {
-  test("asks nobody when the watch is fast", async () => {
+  test("does not ask the server when the watch is fast", async () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.resolve(pod));
     await lookup.clock.advance(40);
     lookup.tellWatch(pod);
-    expect(await found).toEqual({ pod, how: "the watch told of it after 40 ms" });
+    expect(await found).toEqual({ pod, how: "the watch brought it after 40 ms" });
     await lookup.clock.advance(10_000);
     expect(lookup.asked).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe("awaitPod", () => {
     },
   );
 
-  test("fails at once when the server says that there is no such pod", async () => {
+  test("fails at once when the server has no such pod", async () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.resolve(undefined));
     await lookup.clock.advance(250);
@@ -102,7 +102,7 @@ describe("awaitPod", () => {
     });
   });
 
-  test("fails at once when the server has another pod of the name", async () => {
+  test("fails at once when the server has another pod with that name", async () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.resolve({ ...pod, uid: "u9" as PodUid }));
     await lookup.clock.advance(250);
@@ -117,7 +117,7 @@ describe("awaitPod", () => {
     expect(lookup.asked).toHaveLength(3);
   });
 
-  test("asks to come back later when the server is away, naming it, since when and why", async () => {
+  test("answers try-later when the server is away, and names the server, the time and the reason", async () => {
     const lookup = new Lookup();
     lookup.awaySinceMs = lookup.clock.wallMs() - 29_000;
     const found = lookup.start(() => Promise.reject(away));
@@ -130,21 +130,21 @@ describe("awaitPod", () => {
     });
   });
 
-  test("asks to come back later when the server is silent", async () => {
+  test("answers try-later when the server is silent", async () => {
     const lookup = new Lookup();
     const found = lookup.start((signal) => emptyView.waitForPod(wanted, signal));
     await lookup.clock.advance(5_000);
     expect(found).rejects.toMatchObject({ code: "try-later", message: expect.stringContaining("does not answer") });
   });
 
-  test("says what a server answers that may not be asked", async () => {
+  test("repeats the answer of a server that refuses", async () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.reject(new KubeError("api-refused", "answered 403", { status: 403 })));
     await lookup.clock.advance(5_000);
     expect(found).rejects.toThrow("the API server https://127.0.0.1:6443 answers with an error: answered 403");
   });
 
-  test("ends with its caller, and so does what it asked", async () => {
+  test("ends with its caller, and ends its request", async () => {
     const lookup = new Lookup();
     let isCut = false;
     const found = lookup.start((signal) => {

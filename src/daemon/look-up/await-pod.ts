@@ -15,61 +15,61 @@ export interface LookupNeeds {
 
 export interface AwaitedPod extends WantedPod {
   readonly uid: PodUid | undefined;
-  /** The pod of that name that is known and is not the wanted one. */
+  /** Another pod with the wanted name, in the view. */
   readonly other: PodFacts | undefined;
 }
 
-/** The watch is nearly always this fast; a read for every pod of a storm would only add to it. */
+/** The watch is nearly always this fast. In a storm, a read for every pod would only add load. */
 const watchGraceMs = 250;
-/** A copy that is being read for the first time needs longer, but a slow server's whole list is not waited for. */
+/** The first list needs longer, but a slow server's whole list is not waited for. */
 const firstSyncGraceMs = 500;
-/** A server that does not answer is asked again before the lookup's time is up. */
+/** A silent server is asked again before the look-up's time is up. */
 const retry = { firstMs: 500, longestMs: 1_500 };
 
-/** Waits for the watch to tell of the pod, and asks the server itself when that takes longer than it should. */
+/** Waits for the watch to bring the pod, and reads it from the server when the watch is slow. */
 export async function awaitPod(
   wanted: AwaitedPod,
   { endsMs, signal }: { readonly endsMs: number; readonly signal: AbortSignal },
-  ports: LookupNeeds,
+  needs: LookupNeeds,
 ): Promise<{ readonly pod: PodFacts; readonly how: string }> {
-  const { clock, view } = ports;
+  const { clock, view } = needs;
   const startedMs = clock.monotonicMs();
   const trial: LiveTrial = { trouble: undefined, isOpen: false };
-  using limit = deadline(clock, Math.max(endsMs - startedMs, 0), () => lateError(wanted, ports, trial), signal);
+  using limit = deadline(clock, Math.max(endsMs - startedMs, 0), () => lateError(wanted, needs, trial), signal);
   const over = new AbortController();
   const both = AbortSignal.any([limit.signal, over.signal]);
-  const watched = view.waitForPod(wanted, both).then((pod) => ({ pod, by: "the watch told of it" }));
-  const trials = view.live === undefined ? [watched] : [watched, readLive(wanted, view.live, { ports, trial }, both)];
+  const watched = view.waitForPod(wanted, both).then((pod) => ({ pod, by: "the watch brought it" }));
+  const trials = view.live === undefined ? [watched] : [watched, readLive(wanted, view.live, { needs, trial }, both)];
   try {
     const { pod, by } = await Promise.race(trials);
     return { pod, how: `${by} after ${Math.round(clock.monotonicMs() - startedMs)} ms` };
   } finally {
-    // Whoever lost the race ends here, and what it then says concerns nobody.
+    // The loser of the race ends here, and its error is of no use.
     for (const one of trials) one.catch(() => undefined);
     over.abort(new LeveeError("cancelled", "The pod has been found"));
   }
 }
 
-/** What came of asking the server itself. */
+/** The state of the read from the server. */
 interface LiveTrial {
   trouble: LeveeError | undefined;
-  /** It has been asked and has not answered yet. */
+  /** A request is out and has no answer yet. */
   isOpen: boolean;
 }
 
 interface LiveOptions {
-  readonly ports: LookupNeeds;
+  readonly needs: LookupNeeds;
   readonly trial: LiveTrial;
 }
 
-/** A read is the server's present state, so what it does not find does not exist. Trouble is waited out with the watch. */
+/** A read shows the server's present state, so a pod it does not find does not exist. After an error it is tried again. */
 async function readLive(
   wanted: AwaitedPod,
   live: LiveView,
-  { ports, trial }: LiveOptions,
+  { needs, trial }: LiveOptions,
   signal: AbortSignal,
 ): Promise<{ pod: PodFacts; by: string }> {
-  const { clock } = ports;
+  const { clock } = needs;
   await clock.sleep(live.isSynced() ? watchGraceMs : firstSyncGraceMs, signal);
   for (let failures = 1; ; failures += 1) {
     try {
@@ -94,9 +94,9 @@ function absentError(wanted: AwaitedPod, live: LiveView, pod: PodFacts | undefin
   return new LeveeError("pod-unknown", `Cannot find the pod ${wanted.namespace}/${wanted.name}: ${why}`);
 }
 
-/** The time is up. A server that is away is another matter than a pod that is not there. */
-function lateError(wanted: AwaitedPod, ports: LookupNeeds, { trouble, isOpen }: LiveTrial): LeveeError {
-  const { clock, view, config } = ports;
+/** The error when the time is up. A silent server is "try later"; a missing pod is not. */
+function lateError(wanted: AwaitedPod, needs: LookupNeeds, { trouble, isOpen }: LiveTrial): LeveeError {
+  const { clock, view, config } = needs;
   const pod = `${wanted.namespace}/${wanted.name}`;
   const isAway = isOpen || trouble !== undefined || view.live?.awaySinceMs() !== undefined;
   if (view.live !== undefined && isAway) {
@@ -112,11 +112,11 @@ function lateError(wanted: AwaitedPod, ports: LookupNeeds, { trouble, isOpen }: 
       : `expected pod UID "${wanted.uid ?? ""}" but got "${wanted.other.uid}", and no other came`;
   return new LeveeError(
     "pod-unknown",
-    `Cannot find the pod ${pod}: ${why} within ${config.addLookupMs} ms${placeOf(ports)}`,
+    `Cannot find the pod ${pod}: ${why} within ${config.addLookupMs} ms${placeOf(needs)}`,
   );
 }
 
-/** Who it is that does not answer, for how long, and what is seen of that. */
+/** Which server does not answer, for how long, and the last error. */
 export function awayText(live: LiveView, clock: Clock, trouble?: unknown): string {
   const sinceMs = live.awaySinceMs();
   const seconds = sinceMs === undefined ? 0 : Math.max(1, Math.round((clock.wallMs() - sinceMs) / 1_000));
@@ -127,7 +127,7 @@ export function awayText(live: LiveView, clock: Clock, trouble?: unknown): strin
   return `the API server ${live.server} ${away}${reason}`;
 }
 
-/** Where was looked: who has put the pod's file elsewhere, or has set no folder at all, sees it here. */
+/** Where the daemon looked. It shows a person that the pod's file is elsewhere, or that no folder is set. */
 function placeOf({ view, config: { directory } }: LookupNeeds): string {
   if (view.live !== undefined) return ` in the copy of ${view.live.server}`;
   return directory === undefined ? "; no directory is set" : ` in the folder ${directory}`;

@@ -12,7 +12,7 @@ test("parse gives the same configuration for the same text, and another one when
   expect(cache.parse('{"type":"bridge"}', { what: "x", defaultName: "two" }).name).toBe("two");
 });
 
-test("parse keeps a bounded number, and what is used stays", () => {
+test("parse keeps a bounded number of entries, and the used ones stay", () => {
   const cache = new ConfCache();
   const used = cache.parse(conf("used"), { what: "used" });
   for (let index = 0; index < 500; index += 1) {
@@ -32,7 +32,7 @@ test("parse keeps a bounded number of bytes, and the newest whatever its size", 
   expect(cache.parse(long(99), { what: "long" })).toBe(newest);
 });
 
-test("parse does not remember what cannot be read", () => {
+test("parse does not keep a broken configuration", () => {
   const cache = new ConfCache();
   expect(() => cache.parse("{", { what: "broken" })).toThrow("broken");
   expect(cache.size).toBe(0);

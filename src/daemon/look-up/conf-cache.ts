@@ -2,18 +2,18 @@ import { asJsonText } from "../../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
 import { ConfFileCache } from "./conf-file-cache.ts";
 
-/** A node's pods share a few networks; what is seldom used is parsed again. */
+/** A node's pods share a few networks. A seldom used one is parsed again. */
 const entriesMax = 128;
-/** A configuration has about 1 KiB. It may have 256, and a hundred of those would be half of the daemon's memory. */
+/** A configuration has about 1 KiB but may have 256, and a hundred of those would be half of the daemon's memory. */
 const charsMax = 2_097_152;
 
 /**
- * Configurations by their text. Thousands of pods ask for the same few, and reading one takes longer than anything else
- * in a plan. A changed definition is another text, so nothing is ever stale.
+ * Parsed configurations by their text. Thousands of pods ask for the same few, and parsing is the slowest part of a plan.
+ * A changed definition has another text, so an entry is never stale.
  */
 export class ConfCache {
   readonly #byText = new Map<string, NetworkConf>();
-  /** Those of files on the node. */
+  /** Configurations of files on the node. */
   readonly files = new ConfFileCache();
   #chars = 0;
 
@@ -21,7 +21,7 @@ export class ConfCache {
     const key = `${options.what}\0${options.defaultName ?? ""}\0${text}`;
     const known = this.#byText.get(key);
     if (known !== undefined) {
-      // Put last again: the first is the one that was not used for longest.
+      // Moved to the end, so that the first entry is the least recently used.
       this.#byText.delete(key);
       this.#byText.set(key, known);
       return known;

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder, and a cache whose clock is so far ahead that what was written a moment ago is old. */
+/** A folder, and a cache whose clock is so far ahead that a new file counts as old. */
 function site(aheadMs = 10_000): { readonly folder: string; readonly cache: ConfFileCache } {
   const folder = mkdtempSync(join(tmpdir(), "levee-conf-"));
   folders.push(folder);
@@ -20,7 +20,7 @@ function site(aheadMs = 10_000): { readonly folder: string; readonly cache: Conf
 
 const list = (type: string): string => JSON.stringify({ cniVersion: "1.0.0", name: "net", plugins: [{ type }] });
 
-test("load reads a file once, and again when it is replaced or written over", async () => {
+test("load reads a file once, and again when it is replaced or overwritten", async () => {
   const { folder, cache } = site();
   const path = join(folder, "10-net.conflist");
   writeFileSync(path, list("bridge"));
@@ -33,14 +33,14 @@ test("load reads a file once, and again when it is replaced or written over", as
   expect((await cache.load(path)).plugins[0]?.type as string).toBe("ipvlan0");
 });
 
-test("load reads a file that was changed just now each time", async () => {
+test("load reads a recently changed file each time", async () => {
   const { folder, cache } = site(0);
   const path = join(folder, "10-net.conf");
   writeFileSync(path, JSON.stringify({ cniVersion: "1.0.0", name: "net", type: "bridge" }));
   expect(await cache.load(path)).not.toBe(await cache.load(path));
 });
 
-test("load sees plugins that come to a sub-folder, and folders as they are", async () => {
+test("load sees new plugins in a sub-folder, and reads a folder each time", async () => {
   const { folder, cache } = site();
   const path = join(folder, "10-net.conflist");
   writeFileSync(path, list("bridge"));
@@ -52,7 +52,7 @@ test("load sees plugins that come to a sub-folder, and folders as they are", asy
   expect((await cache.load(folder)).name).toBe("first");
 });
 
-test("load says that a file is gone, though it was there before", async () => {
+test("load fails for a file that was there before and is gone", async () => {
   const { folder, cache } = site();
   const path = join(folder, "10-net.conflist");
   writeFileSync(path, list("bridge"));

@@ -4,14 +4,14 @@ import { systemClock, type Clock } from "../../base/clock.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import { loadConfPath } from "./conf-files.ts";
 
-/** A node has one or two that its own configuration names by path. */
+/** A node's configuration names one or two files by path. */
 const entriesMax = 16;
-/** A file that was changed less long ago may change again and keep its time: clocks of file systems tick slowly. */
+/** A file changed more recently may change again within the same timestamp: file system clocks tick slowly. */
 const settledMs = 2_000;
 
 /**
- * Configurations of files at a path. Every ADD asks for the primary's, and to read it takes longer than anything else in
- * a plan; whether it is still the same file, with the same content, takes the kernel microseconds to say.
+ * Parsed configurations of files. Every ADD asks for the primary network's, and reading it is the slowest part of a plan.
+ * A `stat` takes microseconds and shows whether the file has changed.
  */
 export class ConfFileCache {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class ConfFileCache {
 
   #keep(path: string, { text }: Stamp, conf: NetworkConf): void {
     const subFolder = conf.isList && !conf.loadOnlyInlinedPlugins ? join(dirname(path), conf.name) : undefined;
-    // With more files than this one to look at, or one that was changed while it was read, it is read each time.
+    // Not kept: a configuration of several files, or a file that changed while it was read.
     if (isThere(subFolder) || stampOf(path)?.text !== text) return;
     for (const oldest of this.#byPath.keys()) {
       if (this.#byPath.size < entriesMax) break;
@@ -45,7 +45,7 @@ export class ConfFileCache {
 
 interface Known {
   readonly stamp: string;
-  /** Where plugins of its own would be; undefined when it may have none. */
+  /** The folder that may add plugins to the list; undefined when the list allows none. */
   readonly subFolder: string | undefined;
   readonly conf: NetworkConf;
 }
@@ -55,7 +55,7 @@ interface Stamp {
   readonly changedWallMs: number;
 }
 
-/** Undefined for a folder, and for what cannot be looked at: whoever reads it says why. */
+/** Undefined for a folder, and for a path that cannot be read: reading it gives the error. */
 function stampOf(path: string): Stamp | undefined {
   try {
     const facts = statSync(path, { throwIfNoEntry: false });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfPath } from "./conf-files.ts";
 
-test("loadConfPath never takes a conf that calls us for a network, whatever its name is", async () => {
+test("loadConfPath never uses a conf that calls this daemon as a network, whatever its name", async () => {
   const folder = await mkdtemp(join(tmpdir(), "levee-conf-files-"));
   try {
     const put = (name: string, conf: object): Promise<void> => writeFile(join(folder, name), JSON.stringify(conf));

@@ -10,8 +10,8 @@ import { isMetaType } from "../../config/shim-conf.ts";
 const confExtensions: ReadonlySet<string> = new Set([".conf", ".conflist", ".json"]);
 
 /**
- * Loads the configuration of a network at a path; of a folder, the first file by name, as runtimes do. Our own conf is
- * none, wherever it lies and whatever it is called: the daemon would call itself.
+ * Loads a network's configuration from a file, or from the first file of a folder by name, as runtimes do. A conf that
+ * calls this daemon is refused, whatever its name and place: the daemon would call itself.
  */
 export async function loadConfPath(path: string): Promise<NetworkConf> {
   const facts = await reading(path, () => stat(path));
@@ -26,7 +26,7 @@ export async function loadConfPath(path: string): Promise<NetworkConf> {
   );
 }
 
-/** The plugin of a configuration that calls a daemon like ours; undefined for that of an ordinary network. */
+/** The plugin that calls a daemon like this one; undefined in the configuration of an ordinary network. */
 export function metaTypeOf(conf: NetworkConf): string | undefined {
   return conf.plugins.map(({ type }) => type).find(isMetaType);
 }
@@ -40,7 +40,7 @@ function refuseMeta(conf: NetworkConf, path: string): NetworkConf {
   );
 }
 
-/** The configuration in `folder` whose `name` is this one, a list before a conf (NPWG 3.4.1). A broken neighbour does not hide it. */
+/** The configuration with this `name` in `folder`, a list before a conf (NPWG 3.4.1). Broken files are skipped. */
 export async function findConfByName(folder: string, name: string): Promise<NetworkConf | undefined> {
   let single: NetworkConf | undefined;
   for (const fileName of await confNames(folder)) {
@@ -74,7 +74,7 @@ export async function subFolderTexts(subFolder: string): Promise<JsonText[]> {
   );
 }
 
-/** Loads one file, whatever network it is of. */
+/** Loads one file, even one that calls this daemon. */
 export async function loadConfFile(path: string): Promise<NetworkConf> {
   const text = asJsonText(
     await reading(path, () => readRegularFile(path, { bytesMax: jsonBytesMax, followLinks: true })),
@@ -84,7 +84,7 @@ export async function loadConfFile(path: string): Promise<NetworkConf> {
   return conf.isList && !conf.loadOnlyInlinedPlugins ? withSubFolder(conf, dirname(path)) : conf;
 }
 
-/** libcni 1.3: plugins in `<folder>/<network name>/*.conf` belong to the chain too, after those in the list. */
+/** libcni 1.3: plugins in `<folder>/<network name>/*.conf` are appended to the list. */
 async function withSubFolder(conf: NetworkConf, folder: string): Promise<NetworkConf> {
   const texts = await subFolderTexts(join(folder, conf.name));
   return texts.length === 0 ? conf : appendPlugins(conf, texts);

@@ -69,8 +69,8 @@ test("withDevices reads the checkpoint where the kubelet has no socket", async (
   expect(await devicesOf(undefined, "x/y")).toEqual([undefined, "d1"]);
 });
 
-test("withDevices says what is missing where there is neither", async () => {
+test("withDevices names socket and checkpoint when both are missing", async () => {
   expect(devicesOf(undefined, "x/y")).rejects.toThrow(
-    /Cannot tell the devices of default\/vm: there is no .*kubelet.sock, and .*kubelet_internal_checkpoint/,
+    /Cannot find the devices of default\/vm: there is no .*kubelet.sock, and .*kubelet_internal_checkpoint/,
   );
 });

@@ -15,7 +15,7 @@ export interface DeviceSourceOptions {
   readonly signal: AbortSignal;
 }
 
-/** Gives each of the pod's networks that needs a device one of those that the kubelet allotted to the pod. */
+/** Gives each network that needs a device one of the devices that the kubelet allotted to the pod. */
 export async function withDevices(
   networks: PodNetworks,
   pod: PodFacts,
@@ -29,8 +29,8 @@ export async function withDevices(
 }
 
 /**
- * Hands out a pod's devices to its networks, each device once, in the order of the networks. The kubelet is asked when
- * the first network needs one, and only then.
+ * Gives a pod's devices to its networks, each device once, in the order of the networks. The kubelet is asked only when
+ * a network needs a device.
  */
 class PodDevices {
   readonly #pod: PodFacts;
@@ -43,7 +43,7 @@ class PodDevices {
     this.#options = options;
   }
 
-  /** A network whose resource has no device left goes without, as with Multus: its plugin says what it misses. */
+  /** A network gets no device when none is left, as with Multus: its plugin then fails with the reason. */
   async equip(source: NetworkSource): Promise<NetworkSource> {
     const { resourceName } = source;
     if (resourceName === undefined) return source;
@@ -67,7 +67,7 @@ class PodDevices {
       const { message } = toLeveeError(cause, "The checkpoint cannot be read");
       throw new LeveeError(
         "io-failed",
-        `Cannot tell the devices of ${namespace}/${name}: there is no ${socketPath}, and ${message}`,
+        `Cannot find the devices of ${namespace}/${name}: there is no ${socketPath}, and ${message}`,
         { cause },
       );
     });

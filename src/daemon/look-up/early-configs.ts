@@ -1,14 +1,14 @@
-/** A configuration with a pod's annotations has some KiB; this is a storm of them, and a sixth of the daemon's memory. */
+/** A configuration with a pod's annotations has a few KiB. This holds a storm of them, and is a sixth of our memory. */
 const bytesMax = 16_777_216;
 
 /**
- * Configurations that calls without a slot may hold: only those whose pod is not known yet need one. Whoever finds no
- * room looks for the pod without it.
+ * Limits the configurations that calls hold before they have a slot. Only a call whose pod is unknown needs one. Without
+ * room, the call looks for its pod without the configuration.
  */
 export class EarlyConfigs {
   #bytes = 0;
 
-  /** Room for this many bytes until it is disposed; undefined when there is none. */
+  /** Reserves this many bytes until it is disposed; undefined when there is no room. */
   take(bytes: number): Disposable | undefined {
     if (this.#bytes + bytes > bytesMax) return undefined;
     this.#bytes += bytes;

@@ -22,8 +22,8 @@ function pod(uid: string, isStatic = false): PodFacts {
   };
 }
 
-/** A view that has one pod now and gets another one later. */
-function portsWith(now: PodFacts | undefined, later?: PodFacts, addLookupMs = 20): Parameters<typeof findPod>[1] {
+/** A node whose view has one pod now and gets another one later. */
+function needsWith(now: PodFacts | undefined, later?: PodFacts, addLookupMs = 20): Parameters<typeof findPod>[1] {
   const view: View = {
     ...emptyView,
     findPod: () => Promise.resolve(now),
@@ -35,13 +35,13 @@ function portsWith(now: PodFacts | undefined, later?: PodFacts, addLookupMs = 20
 
 /** Looks up the pod of `of`, for a runtime whose configuration is `config`. */
 function find(
-  ports: Parameters<typeof findPod>[1],
+  needs: Parameters<typeof findPod>[1],
   of: CniArgs = args,
   options: { config?: object; signal?: AbortSignal } = {},
 ): ReturnType<typeof findPod> {
   const { config = {}, signal = never } = options;
-  const endsMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
-  return findPod({ args: of, config: () => Promise.resolve(jsonValue(config)), endsMs, caller: { signal } }, ports);
+  const endsMs = needs.clock.monotonicMs() + needs.config.addLookupMs;
+  return findPod({ args: of, config: () => Promise.resolve(jsonValue(config)), endsMs, caller: { signal } }, needs);
 }
 
 /** A configuration with the pod's annotations, as containerd sends it. */
@@ -49,8 +49,8 @@ function withAnnotations(annotations: object): object {
   return { name: "n", runtimeConfig: { "io.kubernetes.cri.pod-annotations": annotations } };
 }
 
-test("findPod gives nothing for a runtime that names no pod", async () => {
-  expect(await find(portsWith(undefined), noArgs)).toEqual({ pod: undefined });
+test("findPod finds no pod for a runtime that names none", async () => {
+  expect(await find(needsWith(undefined), noArgs)).toEqual({ pod: undefined });
 });
 
 test.each([
@@ -62,16 +62,16 @@ test.each([
     throw new Error("the configuration was asked for");
   };
   const lookup = { args, config, endsMs: 0, caller: { signal: never } };
-  expect(await findPod(lookup, portsWith(facts))).toEqual({ pod: facts });
+  expect(await findPod(lookup, needsWith(facts))).toEqual({ pod: facts });
 });
 
-test("findPod takes the annotations that came with the call of a pod it does not know", async () => {
+test("findPod uses the annotations that came with the call for an unknown pod", async () => {
   const annotations = {
     "k8s.v1.cni.cncf.io/networks": "a@b",
     "other": "dropped",
     "kubernetes.io/config.source": "api",
   };
-  const { pod: found, how } = await find(portsWith(pod("u1")), args, { config: withAnnotations(annotations) });
+  const { pod: found, how } = await find(needsWith(pod("u1")), args, { config: withAnnotations(annotations) });
   expect(found).toEqual({
     ...pod("u2"),
     annotations: { "k8s.v1.cni.cncf.io/networks": "a@b", "kubernetes.io/config.source": "api" },
@@ -81,42 +81,42 @@ test("findPod takes the annotations that came with the call of a pod it does not
 
 test("findPod takes a static pod at once when its annotations came with the call", async () => {
   const config = withAnnotations({ "kubernetes.io/config.source": "file" });
-  expect((await find(portsWith(undefined), args, { config })).pod).toMatchObject({ isStatic: true, uid: "u2" });
+  expect((await find(needsWith(undefined), args, { config })).pod).toMatchObject({ isStatic: true, uid: "u2" });
 });
 
-test("findPod does not take a runtimeConfig of another shape for annotations", async () => {
-  expect(find(portsWith(undefined), args, { config: withAnnotations([1]) })).rejects.toThrow("did not appear");
+test("findPod ignores a runtimeConfig of another shape", async () => {
+  expect(find(needsWith(undefined), args, { config: withAnnotations([1]) })).rejects.toThrow("did not appear");
 });
 
 test("findPod waits for a pod that is not there yet", async () => {
   const late = pod("u2");
-  expect(await find(portsWith(undefined, late))).toMatchObject({ pod: late, how: expect.stringContaining("watch") });
+  expect(await find(needsWith(undefined, late))).toMatchObject({ pod: late, how: expect.stringContaining("watch") });
 });
 
-test("findPod waits for the successor while the predecessor of the same name is served", async () => {
+test("findPod waits for the new pod while the view has an older one with its name", async () => {
   const successor = pod("u2");
-  expect((await find(portsWith(pod("u1"), successor))).pod).toBe(successor);
+  expect((await find(needsWith(pod("u1"), successor))).pod).toBe(successor);
 });
 
-test("findPod fails in the end, naming the pod, the wait and the UID seen", async () => {
-  expect(find(portsWith(undefined))).rejects.toMatchObject({
+test("findPod fails in the end, and names the pod, the wait and the UID it saw", async () => {
+  expect(find(needsWith(undefined))).rejects.toMatchObject({
     code: "pod-unknown",
     message: expect.stringContaining("default/web: it did not appear within 20 ms"),
   });
-  expect(find(portsWith(pod("u1")))).rejects.toThrow('expected pod UID "u2" but got "u1"');
+  expect(find(needsWith(pod("u1")))).rejects.toThrow('expected pod UID "u2" but got "u1"');
 });
 
 test.each([
   [undefined, "it did not appear within 20 ms; no directory is set"],
   ["/etc/levee", "it did not appear within 20 ms in the folder /etc/levee"],
-])("findPod with the directory %p says where it looked", (directory, expected) => {
+])("findPod with the directory %p names the place where it looked", (directory, expected) => {
   const config = { addLookupMs: 20, directory } as DaemonConfig;
-  expect(find({ ...portsWith(undefined), config })).rejects.toThrow(expected);
+  expect(find({ ...needsWith(undefined), config })).rejects.toThrow(expected);
 });
 
 test("findPod ends when its caller leaves", async () => {
   const leaving = new AbortController();
-  const looking = find(portsWith(undefined, undefined, 60_000), args, { signal: leaving.signal });
+  const looking = find(needsWith(undefined, undefined, 60_000), args, { signal: leaving.signal });
   leaving.abort(new Error("left"));
   expect(looking).rejects.toThrow("left");
 });

@@ -6,31 +6,31 @@ import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PodLookup {
   readonly args: CniArgs;
-  /** The call's configuration, asked for only when the pod is not known; undefined when it cannot be had yet. */
+  /** The call's configuration, asked for only when the pod is unknown; undefined when there is no room for it. */
   readonly config: () => Promise<JsonText | undefined>;
-  /** When it must be found, on the monotonic clock. */
+  /** When to give up, on the monotonic clock. */
   readonly endsMs: number;
-  /** Who waits for it, and may give up. */
+  /** The call that waits for the pod. Its signal ends the look-up. */
   readonly caller: { readonly signal: AbortSignal };
 }
 
 export interface FoundPod {
-  /** Undefined for a runtime that names none. */
+  /** Undefined when the runtime names no pod. */
   readonly pod: PodFacts | undefined;
-  /** How it was found, when that took more than a look into the view. */
+  /** How it was found, when it was not in the view. */
   readonly how?: string;
 }
 
 /**
- * The pod a call is for. A runtime that names none (cnitool, nerdctl) gets the configuration's own networks. One that is
- * named and not known yet, or whose predecessor of the same name is still in the view, is taken from the annotations
- * that came with the call; without them it is waited for. In the end it is an error: never a pod with other networks
- * than it asked for.
+ * Finds the pod of a call. A runtime that names none (cnitool, nerdctl) gets the configuration's own networks. The view
+ * may not have the pod yet, or still have another one with its name: then the pod is made from the annotations that came
+ * with the call, and without those it is waited for. A pod that is not found is an error, so that it never gets other
+ * networks than it asked for.
  */
-export async function findPod(lookup: PodLookup, ports: LookupNeeds): Promise<FoundPod> {
+export async function findPod(lookup: PodLookup, needs: LookupNeeds): Promise<FoundPod> {
   const { namespace, name, ...rest } = podArgs(lookup.args);
   if (namespace === undefined || name === undefined) return { pod: undefined };
-  const found = await ports.view.findPod(namespace, name);
+  const found = await needs.view.findPod(namespace, name);
   if (found !== undefined && hasUid(found, rest.uid)) return { pod: found };
   const config = await lookup.config();
   const annotations = config === undefined ? undefined : runtimeAnnotations(config);
@@ -41,11 +41,11 @@ export async function findPod(lookup: PodLookup, ports: LookupNeeds): Promise<Fo
   return await awaitPod(
     { namespace, name, uid: rest.uid, other: found, isWanted },
     { endsMs: lookup.endsMs, signal: lookup.caller.signal },
-    ports,
+    needs,
   );
 }
 
-/** A static pod's mirror on the API server has another UID than the one that kubelet made up for it. */
+/** The mirror of a static pod on the API server has another UID than kubelet's own. */
 export function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {
   return uid === undefined || pod.uid === "" || pod.uid === uid || pod.isStatic;
 }

@@ -17,7 +17,7 @@ import type { PodFacts } from "../../view/pod-facts.ts";
 const namespace = "default" as Namespace;
 const lan: NetworkDefinition = { namespace, name: "lan", config: "{}", annotations: {} };
 
-/** A view with one network in it, and a server that answers as the test says. */
+/** A view with one network, and a server that answers as the test sets it. */
 function viewWith(read: LiveView["readNetwork"], known?: NetworkDefinition, isSynced = true): View {
   const live: Partial<LiveView> = {
     server: "https://127.0.0.1:6443",
@@ -54,7 +54,7 @@ function unasked(): never {
 }
 
 describe("liveNetworks", () => {
-  test("asks nobody for a network of the local copy", async () => {
+  test("does not ask the server for a network of the local copy", async () => {
     const { definitions } = await request(viewWith(unasked, lan), "lan");
     expect([...definitions.values()]).toEqual([lan]);
   });
@@ -99,7 +99,7 @@ describe("liveNetworks", () => {
     expect(error).toMatchObject({ code: "network-unknown" });
   });
 
-  test("repeats no endless name in its error", async () => {
+  test("shortens an endless name in its error", async () => {
     const error = await request(
       viewWith(() => Promise.resolve(undefined)),
       "a".repeat(250_000),
@@ -107,7 +107,7 @@ describe("liveNetworks", () => {
     expect(String(error).length).toBeLessThan(1_000);
   });
 
-  test("asks nobody for a network that is a file of the node, unless a definition of that name may be unseen", async () => {
+  test("does not ask the server for a network that is a file of the node, unless the view may lack a definition with its name", async () => {
     await using folder = await makeFolder();
     await writeFile(join(folder.path, "10-mgmt.conf"), '{"cniVersion":"1.0.0","name":"mgmt","type":"bridge"}');
     const definition: NetworkDefinition = { ...lan, name: "mgmt", config: '{"cniVersion":"1.0.0","type":"macvlan"}' };
@@ -124,13 +124,13 @@ describe("liveNetworks", () => {
     expect(await typeOf(viewWith(unasked, definition))).toBe("macvlan");
   });
 
-  test("asks nobody for a network of the node whose name no object can have", async () => {
+  test("does not ask the server for a network of the node whose name no object can have", async () => {
     await using folder = await makeFolder();
     const asked = primaryType(viewWith(unasked), { clusterNetwork: "My_Net", confDir: folder.path });
     expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ code: "network-unknown" });
   });
 
-  test("asks to come back later when nobody can tell whether it exists", () => {
+  test("answers try-later when the server is away and the network may exist", () => {
     const read = (): Promise<never> => Promise.reject(new KubeError("api-unreachable", "connect ECONNREFUSED"));
     expect(request(viewWith(read), "wan")).rejects.toMatchObject({
       code: "try-later",

@@ -6,8 +6,8 @@ import type { NetworkLookup } from "./pod-request.ts";
 import type { LiveView, View } from "../../view/view.ts";
 
 /**
- * The networks of the view, and for those it lacks a question to the server itself: a pod and its network are often
- * created together, and the watch of the one may be ahead of the other's. For ADD only, as it may wait.
+ * The networks of the view; the missing ones are read from the server. A pod and its network are often created together,
+ * and one watch may be ahead of the other. Only ADD uses this, because it may wait.
  */
 export function liveNetworks(view: View, clock: Clock, caller: { readonly signal: AbortSignal }): NetworkLookup {
   const { live } = view;
@@ -18,12 +18,12 @@ export function liveNetworks(view: View, clock: Clock, caller: { readonly signal
       const known = await view.findNetwork(namespace, name);
       return known === undefined || known.isElided === true ? await readNetwork(live, namespace, name) : known;
     },
-    // The words of Multus' local copy, which stand in its error and in its event.
+    // Multus' own words, in its error and in its event.
     absentText: (name) => `: networkattachmentdefinition.k8s.cni.cncf.io ${JSON.stringify(name)} not found`,
   };
 
   async function readNetwork(...[from, namespace, name]: NetworkQuestion): ReturnType<LiveView["readNetwork"]> {
-    // Nothing can have such a name, and in a path it would mean another object or a list.
+    // No object can have such a name, and in a path it could mean another object or a list.
     if (!isObjectName(namespace) || !isObjectName(name)) return undefined;
     try {
       return await from.readNetwork(namespace, name, caller.signal);
@@ -40,7 +40,7 @@ export function liveNetworks(view: View, clock: Clock, caller: { readonly signal
 
 type NetworkQuestion = [live: LiveView, namespace: Parameters<LiveView["readNetwork"]>[0], name: string];
 
-/** As the server itself checks names. The JSON form of the annotation takes any text for one. */
+/** The server's own rule for names. The JSON form of the annotation allows any text. */
 function isObjectName(name: string): boolean {
   return name.length <= 253 && /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u.test(name) && !name.includes("..");
 }

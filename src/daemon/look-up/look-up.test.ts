@@ -26,7 +26,7 @@ const conf: NetConf = effectiveNetConf(
   parseDaemonConfig("{}", "the test"),
 );
 
-/** A node with one pod and the networks lan and wan; what it tells and notes is kept. */
+/** A node with one pod and the networks lan and wan. It keeps its events and notes. */
 class Node {
   readonly events: string[] = [];
   readonly timeline = new KeptTimeline();
@@ -91,14 +91,14 @@ function definition(name: string): NetworkDefinition {
 }
 
 describe("LookUp.beforeLine", () => {
-  test("finds pod and networks without a word when they are in the view", async () => {
+  test("finds pod and networks without a note when they are in the view", async () => {
     const node = new Node();
     const { pod, elements } = await node.beforeLine();
     expect({ pod, names: elements.map(({ name }) => name) }).toEqual({ pod: podWith("lan"), names: ["lan"] });
     expect(node.notes).toEqual([]);
   });
 
-  test("notes how a pod was found that is not in the view", async () => {
+  test("notes how it found a pod that is not in the view", async () => {
     const node = new Node();
     node.pod = undefined;
     node.sends({ [networks]: "wan" });
@@ -117,7 +117,7 @@ describe("LookUp.beforeLine", () => {
     expect((await node.beforeLine()).elements.map(({ name }) => name)).toEqual(["wan"]);
   });
 
-  test("tells of a network that does not exist, on the pod", async () => {
+  test("tells an event on the pod about a network that does not exist", async () => {
     const node = new Node();
     node.pod = podWith("lan,man");
     const missing = "cannot find a network-attachment-definition (man) in namespace (default)";
@@ -128,14 +128,14 @@ describe("LookUp.beforeLine", () => {
 });
 
 describe("LookUp.behindLine", () => {
-  test("takes the runtime's annotations where they differ from the view's", async () => {
+  test("uses the runtime's annotations where they differ from the view's", async () => {
     const node = new Node();
     node.sends({ [networks]: "wan" });
     expect(await node.behindLine()).toEqual(["main", "default/wan"]);
-    expect(node.notes.at(-1)).toContain("differ from the local copy's, and are used");
+    expect(node.notes.at(-1)).toContain("differ from the local copy's and are used");
   });
 
-  test("takes no network when kubelet's pod asks for none", async () => {
+  test("attaches only the default network when kubelet's annotations name none", async () => {
     const node = new Node();
     node.sends({});
     expect(await node.behindLine()).toEqual(["main"]);
@@ -148,7 +148,7 @@ describe("LookUp.behindLine", () => {
     expect(node.notes).toEqual([]);
   });
 
-  test("tells of a default network that does not exist", async () => {
+  test("tells an event about a default network that does not exist", async () => {
     const node = new Node();
     const failed = node.behindLine({ ...conf, clusterNetwork: "man", confDir: "/nowhere" });
     expect(await failed.catch(messageOf)).toContain("no definition kube-system/man");

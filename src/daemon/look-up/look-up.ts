@@ -28,7 +28,7 @@ export interface LookUpNeeds {
   readonly eventTeller: Pick<EventTeller, "aboutPod">;
 }
 
-/** The call that an answer is looked up for. */
+/** The call that needs the answer. */
 export interface LookUpCaller {
   readonly header: { readonly configLength: number };
   readonly signal: AbortSignal;
@@ -41,21 +41,21 @@ interface LookUpRequest {
   readonly args: CniArgs;
 }
 
-/** A pod's request, as it was found before the line. */
+/** The pod's request, as found before the line. */
 export interface Found extends PodRequest {
-  /** When the default network must be ready at last. */
+  /** Until when to wait for the default network, on the monotonic clock. */
   readonly readyByMs: number;
 }
 
-/** Everything the plan needs to know about a pod's networks. */
+/** All that the plan needs to know about a pod's networks. */
 export interface FoundNetworks {
   readonly wanted: PodRequest;
   readonly networks: PodNetworks;
 }
 
 /**
- * Finds the pod and its networks, once before the line and once behind it: without a slot as much as the local copy
- * knows, with one as much as the call's own configuration adds.
+ * Finds the pod and its networks in two parts. Before the line it uses the local copy, without a slot. Behind the line
+ * it adds what the call's own configuration says.
  */
 export class LookUp {
   readonly #needs: LookUpNeeds;
@@ -65,7 +65,7 @@ export class LookUp {
     this.#needs = needs;
   }
 
-  /** The pod and the networks it names. Before a slot is taken: a slow or absent API server holds up no other call. */
+  /** The pod and the networks it names. No slot is taken yet, so a slow or absent API server holds up no other call. */
   async beforeLine(call: LookUpCaller, request: LookUpRequest, held: DisposableStack): Promise<Found> {
     const { clock, config } = this.#needs;
     const readyByMs = clock.monotonicMs() + config.addLookupMs;
@@ -76,10 +76,10 @@ export class LookUp {
     return { pod: found.pod, elements: found.elements, definitions: found.definitions, readyByMs };
   }
 
-  /** What the pod asks for by the call's own configuration, and the configuration and device of each network. */
+  /** The request by the annotations in the call's configuration, and the configuration and device of each network. */
   async behindLine(call: LookUpCaller, request: LookUpRequest, found: Found, conf: NetConf): Promise<FoundNetworks> {
     const { clock, config, confs } = this.#needs;
-    // The daemon's own file was waited for before the line; only a conf that names one is waited for here.
+    // `beforeLine` has waited for the daemon's own file. Only a file that the conf names is waited for here.
     if (config.readinessindicatorfile === "")
       await awaitReadinessFile({ path: conf.readinessindicatorfile, endsMs: found.readyByMs, caller: call }, clock);
     const wanted = await this.#withAnnotations(call, request, found);
@@ -92,13 +92,13 @@ export class LookUp {
     return { wanted, networks: await withDevices(networks, wanted.pod, options) };
   }
 
-  /** Annotations that come with the configuration are kubelet's own: they win over a copy that is older or newer. */
+  /** Annotations in the configuration are kubelet's own. They win over the local copy, which may be older or newer. */
   async #withAnnotations(call: LookUpCaller, request: LookUpRequest, found: PodRequest): Promise<PodRequest> {
     const { pod } = found;
     const annotations = pod === undefined ? undefined : runtimeAnnotations(await call.config());
     if (pod === undefined || annotations === undefined || sameSelection(pod.annotations, annotations)) return found;
     this.#needs.timeline.note(subjectOfCall(request), "found", {
-      detail: "the annotations that came with the call differ from the local copy's, and are used",
+      detail: "the annotations that came with the call differ from the local copy's and are used",
     });
     using limit = this.#limit(call);
     return await this.#request({ ...pod, annotations }, limit);
@@ -116,7 +116,7 @@ export class LookUp {
     return await this.#request(pod, limit);
   }
 
-  /** The configuration before the call's turn; undefined when too many calls have theirs already. */
+  /** The configuration before the call has a slot; undefined when too many calls hold theirs already. */
   async #earlyConfig(call: LookUpCaller, held: DisposableStack): Promise<JsonText | undefined> {
     const room = this.#earlyConfigs.take(call.header.configLength);
     if (room === undefined) return undefined;
@@ -128,7 +128,7 @@ export class LookUp {
     return this.#telling(pod, requestOf(pod, this.#live(limit)));
   }
 
-  /** Tells Multus' event for a network that is not there, so that it stands on the pod. */
+  /** Tells Multus' event about a network that does not exist, so that `kubectl describe pod` shows it. */
   async #telling<T>(pod: PodFacts | undefined, work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -149,7 +149,7 @@ export class LookUp {
   }
 }
 
-/** The rest of the look-up's time, for the networks. The timer starts when the server is asked, which is rare. */
+/** The rest of the look-up's time, for the networks. The timer starts only when the server is asked, which is rare. */
 class NetworksLimit implements Disposable {
   readonly #call: LookUpCaller;
   readonly #endsMs: number;
@@ -174,7 +174,7 @@ class NetworksLimit implements Disposable {
     const { clock, config } = this.#needs;
     const late = (): LeveeError =>
       new LeveeError("try-later", `Cannot look up the pod's networks within ${config.addLookupMs} ms`);
-    // One question is worth a moment, even when the pod has used up all the time.
+    // One request gets a moment, even when finding the pod took all the time.
     return deadline(clock, Math.max(this.#endsMs - clock.monotonicMs(), 500), late, this.#call.signal);
   }
 }

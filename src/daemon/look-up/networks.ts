@@ -23,24 +23,28 @@ export interface PodNetworks {
   readonly defaultElement?: SelectionElement;
 }
 
-/** Where definitions are found and read. */
+/** Where definitions are found and parsed. */
 export interface NetworkSources {
   readonly view: NetworkLookup;
   readonly confs: ConfCache;
 }
 
-/** Whether any network is made of a device; few are. */
+/** Whether any network needs a device. Few do. */
 export function needsDevices({ defaultNetwork, others }: PodNetworks): boolean {
   return [defaultNetwork, ...others.map(({ source }) => source)].some(({ resourceName }) => resourceName !== undefined);
 }
 
 /** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
-export async function resolveNetworks(request: PodRequest, conf: NetConf, ports: NetworkSources): Promise<PodNetworks> {
-  const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, ports);
+export async function resolveNetworks(
+  request: PodRequest,
+  conf: NetConf,
+  sources: NetworkSources,
+): Promise<PodNetworks> {
+  const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, sources);
   const override =
     request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
   const defaultNetwork =
-    override === undefined ? master : await sourceOf(await definitionOf(override, ports.view), conf, ports);
+    override === undefined ? master : await sourceOf(await definitionOf(override, sources.view), conf, sources);
   if (defaultNetwork === undefined) throw noDefaultNetwork();
   if (request.pod !== undefined)
     checkIsolation(
@@ -51,16 +55,16 @@ export async function resolveNetworks(request: PodRequest, conf: NetConf, ports:
   const others: { element?: SelectionElement; source: NetworkSource }[] = nodeNetworks.map((source) => ({ source }));
   for (const element of request.elements) {
     const definition = request.definitions.get(`${element.namespace}/${element.name}`);
-    if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf, ports) });
+    if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf, sources) });
   }
   const auxiliary = await auxiliaryChain(conf);
   if (auxiliary !== undefined) others.push({ source: auxiliary });
   return { defaultNetwork, others, ...(override === undefined ? {} : { defaultElement: override }) };
 }
 
-/** The network that STATUS asks about: the node's own default, whatever a pod may choose instead. */
-export async function primaryNetwork(conf: NetConf, ports: NetworkSources): Promise<NetworkSource> {
-  const [master] = await networksOfConf(undefined, conf, ports);
+/** The node's own default network, which STATUS asks about. A pod may choose another one. */
+export async function primaryNetwork(conf: NetConf, sources: NetworkSources): Promise<NetworkSource> {
+  const [master] = await networksOfConf(undefined, conf, sources);
   if (master === undefined) throw noDefaultNetwork();
   return master;
 }
@@ -68,66 +72,70 @@ export async function primaryNetwork(conf: NetConf, ports: NetworkSources): Prom
 async function networksOfConf(
   pod: PodFacts | undefined,
   conf: NetConf,
-  ports: NetworkSources,
+  sources: NetworkSources,
 ): Promise<readonly NetworkSource[]> {
-  if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index, ports));
+  if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index, sources));
   const isSystem = pod !== undefined && conf.systemNamespaces.includes(pod.namespace);
   const names = [conf.clusterNetwork, ...(isSystem || pod === undefined ? [] : conf.defaultNetworks)];
-  return Promise.all(names.map((name) => nodeNetwork(name, conf, ports)));
+  return Promise.all(names.map((name) => nodeNetwork(name, conf, sources)));
 }
 
-function inlineNetwork(text: JsonText, index: number, ports: NetworkSources): NetworkSource {
-  const conf = ports.confs.parse(text, { what: `delegates[${index}]` });
+function inlineNetwork(text: JsonText, index: number, sources: NetworkSources): NetworkSource {
+  const conf = sources.confs.parse(text, { what: `delegates[${index}]` });
   return { network: conf.name as NetworkName, conf };
 }
 
 /** A network named in the configuration: a path, a definition in Multus' namespace, or a file with that name. */
-async function nodeNetwork(name: string, conf: NetConf, ports: NetworkSources): Promise<NetworkSource> {
+async function nodeNetwork(name: string, conf: NetConf, sources: NetworkSources): Promise<NetworkSource> {
   if (name.includes("/")) {
-    const loaded = await ports.confs.files.load(name);
+    const loaded = await sources.confs.files.load(name);
     return { network: loaded.name as NetworkName, conf: loaded };
   }
-  return namedNetwork(conf.multusNamespace, name, conf, ports);
+  return namedNetwork(conf.multusNamespace, name, conf, sources);
 }
 
 async function namedNetwork(
   namespace: Namespace,
   name: string,
   conf: NetConf,
-  ports: NetworkSources,
+  sources: NetworkSources,
 ): Promise<NetworkSource> {
-  // The server is not asked for a network of the node's own files with every pod, nor waited for when it is away.
-  if (ports.view.findKnown !== undefined && (await ports.view.findKnown(namespace, name)) === undefined) {
+  // A file of the node goes first, so that the server is not asked for it with every pod, nor waited for when away.
+  if (sources.view.findKnown !== undefined && (await sources.view.findKnown(namespace, name)) === undefined) {
     const known = await findConfByName(conf.confDir, name);
     if (known !== undefined) return { network: known.name as NetworkName, conf: known };
   }
   let trouble: LeveeError | undefined;
-  const definition = await ports.view.findNetwork(namespace, name).catch((thrown: unknown) => {
+  const definition = await sources.view.findNetwork(namespace, name).catch((thrown: unknown) => {
     trouble = toLeveeError(thrown, "Cannot find a network");
     return undefined;
   });
-  if (definition !== undefined) return sourceOf(definition, conf, ports);
+  if (definition !== undefined) return sourceOf(definition, conf, sources);
   const fromFile = await findConfByName(conf.confDir, name);
   if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
-  // Whether it exists cannot be told while nobody answers.
+  // Without an answer of the server it is unknown whether the network exists.
   if (trouble !== undefined) throw trouble;
   throw new LeveeError(
     "network-unknown",
-    `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}${unreadText(ports.view)}`,
+    `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}${unreadText(sources.view)}`,
   );
 }
 
-/** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
+/** The configuration in the definition, or the file with its name in confDir (NPWG 3.4.1). */
 export async function sourceOf(
   definition: NetworkDefinition,
   conf: NetConf,
-  ports: NetworkSources,
+  sources: NetworkSources,
 ): Promise<NetworkSource> {
   const network = `${definition.namespace}/${definition.name}` as NetworkName;
   const what = `the NetworkAttachmentDefinition ${network}`;
   const resource = resourceOf(definition);
   if (definition.config !== undefined && definition.config.trim() !== "") {
-    return { network, ...resource, conf: parseSpec(definition.config, { what, defaultName: definition.name }, ports) };
+    return {
+      network,
+      ...resource,
+      conf: parseSpec(definition.config, { what, defaultName: definition.name }, sources),
+    };
   }
   const fromFile = await findConfByName(conf.confDir, definition.name);
   if (fromFile === undefined) {
@@ -165,7 +173,7 @@ function resourceOf({ annotations }: NetworkDefinition): { readonly resourceName
   return resourceName === "" ? {} : { resourceName };
 }
 
-/** Multus' auxiliary chain: extra plugins of the node that run last, behind a plugin that changes nothing. */
+/** Multus' auxiliary chain: extra plugins of the node. They run last, after a plugin that changes nothing. */
 async function auxiliaryChain(conf: NetConf): Promise<NetworkSource | undefined> {
   const name = conf.auxiliaryCNIChainName;
   if (name === "") return undefined;
@@ -189,6 +197,6 @@ async function auxiliaryChain(conf: NetConf): Promise<NetworkSource | undefined>
 function noDefaultNetwork(): LeveeError {
   return new LeveeError(
     "not-ready",
-    "Cannot tell the default network: the configuration has neither clusterNetwork nor delegates",
+    "Cannot determine the default network: the configuration has neither clusterNetwork nor delegates",
   );
 }

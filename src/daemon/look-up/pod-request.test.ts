@@ -5,7 +5,7 @@ function wishes(definition: object): Wishes {
   return { elements: [], definitions: new Map([["default/a", definition as never]]) };
 }
 
-test("SameWishes keeps equal wishes once, and takes new ones when a definition has changed", () => {
+test("SameWishes keeps equal wishes once, and replaces them when a definition has changed", () => {
   const same = new SameWishes();
   const [old, changed] = [{}, {}];
   const first = same.share("a", wishes(old));
@@ -16,7 +16,7 @@ test("SameWishes keeps equal wishes once, and takes new ones when a definition h
   expect(same.elements("a")).toBe(second.elements);
 });
 
-test("SameWishes forgets when there are too many, and never keeps a long annotation", () => {
+test("SameWishes starts anew when it has too many, and never keeps a long annotation", () => {
   const same = new SameWishes();
   for (let at = 0; at <= 64; at += 1) same.share(`k${at}`, wishes({}));
   expect(same.elements("k0")).toBeUndefined();

@@ -6,33 +6,33 @@ import { networksAnnotation } from "../../base/annotations.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
-/** No object has a longer name; an annotation may ask for one of a quarter of a megabyte, which must not fill an error. */
+/** No object has a longer name. An annotation may name 256 KiB of text, which must not fill an error. */
 const nameCharsMax = 253;
 /** Name at most three files in an error. */
 const filesNamedMax = 3;
 
 /** Where definitions are found. */
 export type NetworkLookup = Pick<View, "findNetwork" | "problems"> & {
-  /** What is known without asking anybody, when all there is is known. */
+  /** Looks in the local copy only; absent while that copy is incomplete. */
   readonly findKnown?: View["findNetwork"];
-  /** Who was asked besides, and said no. */
+  /** Multus' words for a network that the API server does not have either. */
   readonly absentText?: (name: string) => string;
 };
 
-/** What an annotation asks for, and what it was found to be. */
+/** The networks that an annotation names, and their definitions. */
 export interface Wishes {
   readonly elements: readonly SelectionElement[];
   readonly definitions: ReadonlyMap<string, NetworkDefinition>;
 }
 
-/** What the pod asks for, found in the view before it is admitted. */
+/** A pod and the networks it asks for. */
 export interface PodRequest extends Wishes {
   readonly pod: PodFacts | undefined;
 }
 
 const noWishes: Wishes = { elements: [], definitions: new Map() };
 
-/** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
+/** Reads the pod's annotation and finds each network it names. It needs no slot and no configuration. */
 export async function requestOf(pod: PodFacts | undefined, view: NetworkLookup): Promise<PodRequest> {
   const annotation = pod?.annotations[networksAnnotation] ?? "";
   if (pod === undefined || annotation.trim() === "") return withPod(pod, noWishes);
@@ -50,7 +50,7 @@ function withPod(pod: PodFacts | undefined, { elements, definitions }: Wishes): 
   return { pod, elements, definitions };
 }
 
-/** What a pod names is a definition, never a file of the node that happens to have the name. */
+/** A pod's annotation names a definition, never a file of the node that happens to have the same name. */
 export async function definitionOf(
   { namespace, name }: SelectionElement,
   view: NetworkLookup,
@@ -73,15 +73,15 @@ export function unreadText(view: NetworkLookup): string {
   return `; ${files} in the directory cannot be read: ${problems.slice(0, filesNamedMax).join("; ")}${more}`;
 }
 
-/** Different wishes that are kept; a node has pods of so many workloads at most, and beyond that it only costs memory. */
+/** How many different wishes are kept. A node seldom has pods of more workloads, and further entries only cost memory. */
 const wishesMax = 64;
 const keyCharsMax = 4_096;
 
-/** Pods of one workload ask for the same: what thousands of them keep while they wait is kept once. */
+/** Pods of one workload ask for the same networks. Thousands of them may wait, so they share one object. */
 export class SameWishes {
   readonly #known = new Map<string, Wishes>();
 
-  /** The earlier ones when they are the same to the last object, else these. */
+  /** The earlier wishes when their definitions are the very same objects, else these. */
   share(key: string, wishes: Wishes): Wishes {
     const known = this.#known.get(key);
     if (known !== undefined && isSame(known.definitions, wishes.definitions)) return known;

@@ -17,7 +17,7 @@ function failureOf(waiting: ReadinessWait): Promise<LeveeError> {
   );
 }
 
-test("awaitReadinessFile does not wait without a file, and not for one that is there", async () => {
+test("awaitReadinessFile does not wait when no file is set, or when the file is there", async () => {
   await awaitReadinessFile(wait("", 0), systemClock);
   await awaitReadinessFile(wait("/proc/self/stat", 0), systemClock);
 });
@@ -45,7 +45,7 @@ test("awaitReadinessFile fails with code 11, and at once when the call is gone",
   expect((await waiting).message).toBe("the runtime went away");
 });
 
-test("awaitReadinessFile names a file it may not look at", async () => {
+test("awaitReadinessFile names a file that it cannot look at", async () => {
   const path = `/${"x".repeat(300)}`;
   expect((await failureOf(wait(path, 0))).message).toContain("cannot look there (ENAMETOOLONG)");
 });

@@ -3,20 +3,20 @@ import type { Clock } from "../../base/clock.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 
 export interface ReadinessWait {
-  /** As the daemon sees it; empty when the default network has no such file. */
+  /** The path in the daemon's own mount namespace; empty when the default network has no such file. */
   readonly path: string;
-  /** When to give up, on the monotonic clock. At least one look is always taken. */
+  /** When to give up, on the monotonic clock. The file is looked for at least once. */
   readonly endsMs: number;
-  /** Ends the wait. */
+  /** Its signal ends the wait. */
   readonly caller: { readonly signal: AbortSignal };
 }
 
-/** As often as Multus looks; network agents take seconds to come up. */
+/** Multus' own interval. Network agents take seconds to start. */
 const lookAgainMs = 1_000;
 
 /**
- * Waits for the file by which the default network says that it is ready (`readinessindicatorfile`). For ADD only:
- * STATUS would take the node out of service, and a DEL works whatever the network's agent does.
+ * Waits for the file that shows that the default network is ready (`readinessindicatorfile`). Only ADD waits: STATUS
+ * would take the node out of service, and a DEL works without the network's agent.
  */
 export async function awaitReadinessFile({ path, endsMs, caller }: ReadinessWait, clock: Clock): Promise<void> {
   if (path === "") return;
@@ -34,7 +34,7 @@ export async function awaitReadinessFile({ path, endsMs, caller }: ReadinessWait
   }
 }
 
-/** Why the file does not count as being there; undefined when it is. */
+/** Why the file does not count as present; undefined when it is present. */
 async function lackOf(path: string): Promise<string | undefined> {
   try {
     await stat(path);

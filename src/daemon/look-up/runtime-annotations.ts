@@ -4,21 +4,21 @@ import { jsonKind, memberText, scanObject, valueOf } from "../../cni/json-text.t
 import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotations.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
-/** The capability under which containerd and CRI-O hand over the pod's annotations. The generated conf declares it. */
+/** The capability by which containerd and CRI-O send the pod's annotations. The generated conf declares it. */
 const annotationsCapability = "io.kubernetes.cri.pod-annotations";
 
 const configSource = "kubernetes.io/config.source";
-/** What is read of them; the rest is not kept. */
+/** Only these annotations are kept. */
 const wanted = new Set([networksAnnotation, defaultNetworkAnnotation, configSource]);
 
 export type Annotations = Readonly<Record<string, string>>;
 
 /**
  * The pod's annotations as the runtime sent them with the call; undefined when it sent none. They are kubelet's own, so
- * they are the selection: there is no race with the watch, and a static pod has them at once.
+ * they decide: there is no race with the watch, and a static pod has them at once.
  */
 export function runtimeAnnotations(config: JsonText): Annotations | undefined {
-  // Most runtimes send none, and every ADD comes by here.
+  // Cheap first test: most runtimes send none, and every ADD comes here.
   if (!config.includes(annotationsCapability)) return undefined;
   const runtimeConfig = objectMember(config, "runtimeConfig");
   const annotations = runtimeConfig === undefined ? undefined : objectMember(runtimeConfig, annotationsCapability);
@@ -32,7 +32,7 @@ export function runtimeAnnotations(config: JsonText): Annotations | undefined {
   );
 }
 
-/** The pod of a call, from nothing but the call itself. */
+/** The pod of a call, made from the call alone. */
 export function podOfRuntime(
   args: Required<Pick<PodArgs, "namespace" | "name">> & PodArgs,
   annotations: Annotations,

@@ -10,7 +10,7 @@ function setUp(): { readonly clock: VirtualClock; readonly admission: Admission;
   const clock = new VirtualClock();
   const rulings = new RulingFeed();
   const limits = { attachCeiling: 1, waitingMax: 2 };
-  const admission = new Admission({ clock, limits, onRuling: (ruling) => rulings.tell(ruling) });
+  const admission = new Admission({ clock, limits, onRuling: (ruling) => rulings.emit(ruling) });
   const metrics = new MetricsRegistry();
   countRulings(metrics, rulings);
   registerAdmission(metrics, { clock, admission });

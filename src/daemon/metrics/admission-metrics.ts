@@ -4,21 +4,18 @@ import type { AdmissionFacts } from "../../admission/facts.ts";
 import { attachClasses } from "../../admission/request.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { RulingFeed } from "../record/ruling-feed.ts";
-import { oncePerScrape } from "./once-per-scrape.ts";
-import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import { oncePerScrape, type MetricsRegistry, type Sample } from "./metrics-registry.ts";
 
-/** From "went at once" to the longest time in line, a DEL's 20 s. */
+/** From no wait at all to the longest wait, 20 s for a DEL. */
 const waitBounds = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12, 15, 20] as const;
 const classes = ["detach", ...attachClasses] as const;
-/** What becomes of a request; each of them ends it but `queued`. */
+/** Outcomes of a request; all but `queued` end it. */
 const outcomes = ["admitted", "queued", "held", "refused", "expired", "superseded", "cancelled"] as const;
-/** What happens beside. */
 const events = ["upgraded", "hung", "moves-again", "oom-killed", "network-opened", "network-closed"] as const;
 const isOutcome: ReadonlySet<RulingKind> = new Set(outcomes);
-/** Held and refused at the door is no wait, and would make the waits look short. */
+/** Requests held or refused at once never waited; counting them would make the waits look short. */
 const endsWait: ReadonlySet<RulingKind> = new Set(["admitted", "expired", "superseded", "cancelled"]);
 
-/** Shows what admission holds when somebody asks. */
 export function registerAdmission(metrics: MetricsRegistry, { clock, admission }: AdmissionSources): void {
   const facts = oncePerScrape(clock, () => admission.facts());
   registerLine(metrics, facts);
@@ -26,22 +23,19 @@ export function registerAdmission(metrics: MetricsRegistry, { clock, admission }
   registerBrakes(metrics, facts);
 }
 
-export interface AdmissionSources {
+interface AdmissionSources {
   readonly clock: Clock;
   readonly admission: Pick<Admission, "facts">;
 }
 
-/** Counts what admission decides. Called before the first call can come. */
+/** Counts rulings; must be called before the first CNI call can arrive. */
 export function countRulings(metrics: MetricsRegistry, rulings: RulingFeed): void {
-  const total = metrics.counter("levee_admissions_total", "Requests for a slot by what became of them", [
-    "class",
-    "outcome",
-  ]);
-  const seconds = metrics.histogram("levee_wait_seconds", "Time in line, of all that have left it", waitBounds, [
+  const total = metrics.counter("levee_admissions_total", "Requests for a slot by outcome", ["class", "outcome"]);
+  const seconds = metrics.histogram("levee_wait_seconds", "Time in line of calls that have left it", waitBounds, [
     "class",
   ]);
-  const happened = metrics.counter("levee_admission_events_total", "What admission noticed", ["event"]);
-  // From the start at zero, so that the first of a kind is a rise.
+  const happened = metrics.counter("levee_admission_events_total", "Events that admission saw, by kind", ["event"]);
+  // Every series starts at zero, so that Prometheus sees the first event as a rise.
   for (const name of classes) for (const outcome of outcomes) total.add([name, outcome], 0);
   for (const event of events) happened.add([event], 0);
   rulings.listen(({ what, admissionClass, forMs }: Ruling) => {
@@ -62,10 +56,10 @@ function registerLine(metrics: MetricsRegistry, facts: () => AdmissionFacts): vo
   });
   metrics.gauge(
     "levee_oldest_wait_seconds",
-    "Of the call that has waited longest; 0 when none waits",
+    "Wait of the call that has waited longest; 0 when none waits",
     () => facts().oldestWaitMs / 1_000,
   );
-  metrics.gauge("levee_held_pods", "Pods that are not tried again yet", () => facts().heldPods);
+  metrics.gauge("levee_held_pods", "Pods that failed and wait for their next try", () => facts().heldPods);
 }
 
 function registerSlots(metrics: MetricsRegistry, facts: () => AdmissionFacts): void {
@@ -81,35 +75,39 @@ function registerSlots(metrics: MetricsRegistry, facts: () => AdmissionFacts): v
     const { limit, detachCeiling } = facts();
     return byKind(limit, detachCeiling);
   });
-  metrics.gauge("levee_slots_ceiling", "Calls that may hold a slot at once at most", () => {
+  metrics.gauge("levee_slots_ceiling", "The most that levee_slots can be", () => {
     const { ceiling, detachCeiling } = facts();
     return byKind(ceiling, detachCeiling);
   });
   metrics.gauge("levee_slow_start", "1 while the number of slots still grows after a start", () =>
     facts().isSlowStart ? 1 : 0,
   );
-  metrics.gauge("levee_hung_delegates", "Plugins that hang and are not counted", () => facts().hung);
+  metrics.gauge("levee_hung_delegates", "Plugins that hang; they do not count as running", () => facts().hung);
 }
 
 function registerBrakes(metrics: MetricsRegistry, facts: () => AdmissionFacts): void {
   metrics.gauge(
     "levee_networks_half_open",
-    "Networks that fail and are tried once in a while",
+    "Networks that fail and are tried only once in a while",
     () => facts().openNetworks.length,
   );
   metrics.gauge(
     "levee_delegate_memory_bytes",
-    "What the plugins that run now are expected to take",
+    "Memory that the running plugins are expected to take",
     () => facts().delegateBytes,
   );
-  metrics.gauge("levee_delegate_memory_room_bytes", "What they may take; no series without a limit", () => {
-    const { delegateBytesMax } = facts();
-    return delegateBytesMax === undefined ? [] : [{ value: delegateBytesMax }];
-  });
-  metrics.gauge("levee_memory_state", "1 for what the daemon's own memory allows now", () =>
+  metrics.gauge(
+    "levee_delegate_memory_room_bytes",
+    "Memory that they may take together; no series without a limit",
+    () => {
+      const { delegateBytesMax } = facts();
+      return delegateBytesMax === undefined ? [] : [{ value: delegateBytesMax }];
+    },
+  );
+  metrics.gauge("levee_memory_state", "1 for the present state of the daemon's own memory", () =>
     oneOf("state", ["free", "frozen", "exhausted"], facts().ownMemory),
   );
-  metrics.gauge("levee_host_pressure", "1 for how the host bears its load now", () =>
+  metrics.gauge("levee_host_pressure", "1 for the present pressure on the host", () =>
     oneOf("level", ["calm", "busy", "high", "severe"], facts().pressure),
   );
 }

@@ -1,7 +1,7 @@
-/** How often a value fell under each bound: one series of a histogram. */
+/** One series of a histogram: counts of values by upper bound. */
 export class Distribution {
   readonly #bounds: readonly number[];
-  /** One per bound, and one for what is above the last. */
+  /** One per bound, and one for values above the last. */
   readonly #counts: Float64Array;
   #sum = 0;
   #count = 0;
@@ -28,7 +28,7 @@ export class Distribution {
     this.#count += 1;
   }
 
-  /** Prometheus counts into every bucket above as well. */
+  /** Prometheus wants each bucket to include the ones below it. */
   cumulative(): readonly { readonly bound: number; readonly count: number }[] {
     let count = 0;
     return [...this.#bounds, Number.POSITIVE_INFINITY].map((bound, index) => {

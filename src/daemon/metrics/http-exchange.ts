@@ -1,6 +1,5 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 
-/** What is asked for: reading only, so a method and a path. */
 export interface HttpRequest {
   readonly method: "GET" | "HEAD";
   readonly path: string;
@@ -13,16 +12,16 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly clock: Clock;
   readonly answer: (request: HttpRequest) => HttpAnswer;
-  /** Told of what never reached `answer`. */
+  /** Called for requests that never reach `answer`. */
   readonly onRefused: (status: number) => void;
 }
 
-/** A probe's head has some hundred bytes, a scrape's with a token a few thousand. */
+/** A probe's head takes a few hundred bytes, a scrape's with a token a few thousand. */
 const headBytesMax = 8_192;
-/** From connecting to hanging up: a peer that takes longer is not reading. */
+/** A peer that takes longer than this from connect to close is not reading. */
 const exchangeMsMax = 10_000;
 
 const reasons: Readonly<Record<number, string>> = {
@@ -35,19 +34,19 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** A peer's socket as the server has made it: its `data` is the exchange itself. */
-export type HttpSocket = Bun.Socket<HttpExchange | undefined>;
+/** A peer's socket; its `data` is the exchange itself. */
+type HttpSocket = Bun.Socket<HttpExchange | undefined>;
 
 /**
- * Serves one request and hangs up. HTTP in the few words that kubelet and Prometheus use: nothing is kept between
- * requests, a body is never read, and no peer can hold more than a head's worth of memory.
+ * Serves one request and hangs up. It speaks only the part of HTTP that kubelet and Prometheus use: it keeps nothing
+ * between requests, reads no body, and holds at most one head in memory per peer.
  */
 export class HttpExchange {
   readonly #socket: HttpSocket;
   readonly #options: HttpOptions;
   readonly #stopTimer: Cancel;
   #head: Buffer = Buffer.alloc(0);
-  /** What the kernel has not taken of the answer; undefined while there is none. */
+  /** The part of the answer that the kernel has not taken yet; undefined before the answer. */
   #unsent: Buffer | undefined;
 
   constructor(socket: HttpSocket, options: HttpOptions) {
@@ -56,7 +55,7 @@ export class HttpExchange {
     this.#stopTimer = options.clock.after(exchangeMsMax, () => this.cut());
   }
 
-  /** What comes after the head is read and dropped: closing on unread bytes would take the answer from the peer. */
+  /** Bytes after the head are read and dropped: closing with unread bytes would reset the connection and lose the answer. */
   receive(chunk: Buffer): void {
     if (this.#unsent !== undefined) return;
     this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytesMax + 1 - this.#head.length)]);
@@ -68,7 +67,7 @@ export class HttpExchange {
     this.drain();
   }
 
-  /** The kernel takes more; once it has everything, we hang up. */
+  /** Sends the rest, and hangs up once the kernel has everything. */
   drain(): void {
     if (this.#unsent === undefined) return;
     if (this.#unsent.length > 0) this.#unsent = this.#unsent.subarray(Math.max(this.#socket.write(this.#unsent), 0));

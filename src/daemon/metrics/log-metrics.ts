@@ -1,7 +1,6 @@
 import type { LogLevel } from "../../base/log.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
 
-/** What has become of the lines of the log. */
 export interface LogCounts {
   readonly written: ReadonlyMap<LogLevel, number>;
   readonly summed: number;
@@ -12,6 +11,10 @@ export function registerLog(metrics: MetricsRegistry, counts: () => LogCounts): 
   metrics.counted("levee_log_lines_total", "Lines of the log", () =>
     [...counts().written].map(([level, value]) => ({ labels: { level }, value })),
   );
-  metrics.counted("levee_log_summed_total", "Lines that became part of a sum in the log", () => counts().summed);
-  metrics.counted("levee_log_dropped_total", "Lines that nobody read, so they are lost", () => counts().dropped);
+  metrics.counted("levee_log_summed_total", "Log lines that became part of a sum", () => counts().summed);
+  metrics.counted(
+    "levee_log_dropped_total",
+    "Log lines that were lost because the log was not read",
+    () => counts().dropped,
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LeveeError } from "../../base/errors.ts";
-import { Measures } from "./measures.ts";
+import { CallMetrics } from "./call-metrics.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 
 describe("MetricsRegistry", () => {
@@ -36,7 +36,7 @@ describe("MetricsRegistry", () => {
     );
   });
 
-  test("keeps no more series than it can afford", () => {
+  test("bounds the number of series", () => {
     const metrics = new MetricsRegistry();
     const calls = metrics.counter("calls_total", "Calls", ["network"]);
     const seconds = metrics.histogram("seconds", "Time", [1], ["network"]);
@@ -56,10 +56,10 @@ describe("MetricsRegistry", () => {
   });
 });
 
-describe("Measures", () => {
+describe("CallMetrics", () => {
   test("counts a call under its verb and code, and as a request as Multus counts it", () => {
     const metrics = new MetricsRegistry();
-    const measures = new Measures(metrics);
+    const measures = new CallMetrics(metrics);
     const shim = "levee-shim 0.1.0";
     measures.called({ verb: "ADD", admissionClass: "critical", tookMs: 20, shim, error: undefined });
     const error = new LeveeError("env-invalid", "no");
@@ -73,9 +73,9 @@ describe("Measures", () => {
     expect(measures.shimSoftware).toBe("x");
   });
 
-  test("gives plugins beyond the thirty-second one name", () => {
+  test("groups plugins beyond the thirty-second under one name", () => {
     const metrics = new MetricsRegistry();
-    const measures = new Measures(metrics);
+    const measures = new CallMetrics(metrics);
     for (let index = 0; index < 40; index += 1)
       measures.ran({
         verb: "ADD",

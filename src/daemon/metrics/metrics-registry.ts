@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { Distribution } from "./distribution.ts";
 import { SeriesSet, type Labelled } from "./series-set.ts";
 import { familyText, labelText, printed, withLabel, type Family, type Row } from "./metrics-text.ts";
@@ -10,7 +11,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Values are those of the labels named at registration, in their order. */
+/** `values` are those of the labels named at registration, in their order. */
 export interface Counter {
   add(values?: readonly string[], by?: number): void;
 }
@@ -19,21 +20,21 @@ export interface Histogram {
   observe(value: number, values?: readonly string[]): void;
 }
 
-/** A line in the text each, and a hundred bytes here. */
+/** Each series is a line in the text and about a hundred bytes of memory. */
 const seriesMax = 1_000;
-/** Each series of a histogram is a line per bound. */
+/** Each series of a histogram is a line per bound, so fewer are kept. */
 const distributionsMax = 200;
 
 const noValues: readonly string[] = [];
 
 /**
- * What Prometheus reads. Counters are kept here; gauges are read from their owners when somebody asks, so nothing is
- * kept twice.
+ * All metrics of the daemon. Counters are kept here; gauges are read from their owners at each scrape, so nothing is
+ * stored twice.
  */
 export class MetricsRegistry {
   readonly #families = new Map<string, Family>();
 
-  /** Without labels it is there from the start, at zero. */
+  /** A counter without labels starts at zero. */
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
     const set = new SeriesSet({ labels, seriesMax, make: () => ({ count: 0 }) });
     if (labels.length === 0) set.find(noValues);
@@ -51,24 +52,24 @@ export class MetricsRegistry {
     this.#add(name, { help, type: "gauge", read: () => samplesOf(read()) });
   }
 
-  /** The same, for numbers that only rise and are counted by their owner. */
+  /** A counter whose owner does the counting. */
   counted(name: string, help: string, read: () => number | readonly Sample[]): void {
     this.#add(name, { help, type: "counter", read: () => samplesOf(read()) });
   }
 
-  /** Bounds are upper ones, in rising order; what is above the last is counted as well. */
+  /** `bounds` are upper bounds in rising order; values above the last are counted as well. */
   histogram(name: string, help: string, bounds: readonly number[], labels: readonly string[] = []): Histogram {
     const set = new SeriesSet({ labels, seriesMax: distributionsMax, make: () => new Distribution(bounds) });
     this.#add(name, { help, type: "histogram", read: () => set.all.flatMap(distributionRows) });
     return { observe: (value, values = noValues) => set.find(values)?.add(value) };
   }
 
-  /** Every family with its help, for the page that lists them. */
+  /** Every family with its help text, for the check of docs/metrics.md. */
   families(): readonly { readonly name: string; readonly type: string; readonly help: string }[] {
     return [...this.#families].map(([name, { type, help }]) => ({ name, type, help }));
   }
 
-  /** The text format of Prometheus; of these families only, where they are named. */
+  /** Prometheus' text format, of all families or of the named ones. */
   render(names: Iterable<string> = this.#families.keys()): string {
     let text = "";
     for (const name of names) {
@@ -103,4 +104,17 @@ function distributionRows({ text, series }: Labelled<Distribution>): readonly Ro
     { suffix: "_sum", labels: text, value: series.sum },
     { suffix: "_count", labels: text, value: series.count },
   ];
+}
+
+/** Longer than one scrape takes, shorter than the pause before the next. */
+const freshMs = 100;
+
+/** Reads once per scrape for all gauges that show a part of the value. */
+export function oncePerScrape<T>(clock: Clock, read: () => T): () => T {
+  let kept: { readonly value: T; readonly atMs: number } | undefined;
+  return () => {
+    const atMs = clock.monotonicMs();
+    if (kept === undefined || atMs - kept.atMs > freshMs) kept = { value: read(), atMs };
+    return kept.value;
+  };
 }

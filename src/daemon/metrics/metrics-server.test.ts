@@ -29,7 +29,7 @@ describe("MetricsServer", () => {
     expect(await say(port, "GET / HT", "TP/1.1\r\nA: b\r", "\n\r\n", "a body nobody wants")).toEndWith("yes");
   });
 
-  test("answers a peer that has said all and closed its side", async () => {
+  test("answers a peer that has closed its side", async () => {
     const { port } = await serve();
     let text = "";
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -67,13 +67,13 @@ describe("MetricsServer", () => {
 });
 
 describe("MetricsServer and its connections", () => {
-  test("hangs up on a peer that says nothing", async () => {
+  test("hangs up on a silent peer", async () => {
     const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(20, then) };
     const { port } = await serve({ clock });
     expect(await say(port)).toBe("");
   });
 
-  test("keeps 32 connections and answers the next: who holds connections open starves no probe", async () => {
+  test("keeps 32 connections and answers the next, so that idle ones do not starve a probe", async () => {
     const { port } = await serve();
     let ended = 0;
     const idle = Array.from({ length: 40 }, () => connect({ port, host: "127.0.0.1" }).on("close", () => (ended += 1)));
@@ -83,7 +83,7 @@ describe("MetricsServer and its connections", () => {
     for (const socket of idle) socket.destroy();
   });
 
-  test("tries again while somebody else has the port, and says so", async () => {
+  test("tries again while the port is taken, and logs it", async () => {
     const first = await serve();
     const warnings: unknown[] = [];
     let tries = 0;
@@ -100,7 +100,7 @@ describe("MetricsServer and its connections", () => {
     expect(await say(first.port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
   });
 
-  test("serves by IPv4 on a machine without IPv6, which Bun names no errno for", async () => {
+  test("serves by IPv4 on a machine without IPv6, although Bun's error has no errno", async () => {
     const tried: string[] = [];
     const listen: MetricsServerOptions["listen"] = (hostname, port, socket) => {
       tried.push(hostname);
@@ -112,7 +112,7 @@ describe("MetricsServer and its connections", () => {
     expect(await say(port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
   });
 
-  test("waits for a port that is taken on all addresses, rather than to serve half of them", async () => {
+  test("waits for a port that is taken on all addresses instead of serving half of them", async () => {
     const first = await serve({ reach: "any" });
     const tried: string[] = [];
     const listen: MetricsServerOptions["listen"] = (hostname, port, socket) => {

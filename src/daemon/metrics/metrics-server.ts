@@ -6,30 +6,30 @@ import type { Service } from "../service.ts";
 
 export interface MetricsServerOptions {
   readonly port: number;
-  /** `any`: every interface, as Multus does it. */
+  /** `any`: every interface, as with Multus. */
   readonly reach: "node" | "any";
   readonly clock: Clock;
   readonly logger: Logger;
   readonly answer: (request: HttpRequest) => HttpAnswer;
   readonly onRefused: (status: number) => void;
-  /** For tests of machines that lack something. */
+  /** Replaced in tests of machines without IPv6 or with a taken port. */
   readonly listen?: typeof listen;
 }
 
 type Handlers = Bun.SocketHandler<HttpExchange | undefined>;
 type Listener = Bun.TCPSocketListener<HttpExchange | undefined>;
 
-/** Kubelet's probes and a few scrapers; who keeps more open than that is not asking. */
+/** Enough for kubelet's probes and a few scrapers. */
 const connectionsMax = 32;
-/** While another daemon still has the port, as during a rollout: kubelet's probes wait for us then. */
+/** During a rollout the old daemon may still hold the port, and kubelet's probes wait for the new one. */
 const retryMsMin = 500;
 const retryMsMax = 5_000;
-/** One line a minute says enough about a port that belongs to somebody else. */
-const sayMs = 60_000;
+/** One line a minute is enough about a port that another program holds. */
+const logMs = 60_000;
 
 /**
- * A port for those who ask about this node over HTTP. That it cannot be had is logged, and no reason to serve no pods.
- * On Bun's own sockets, as the daemon has no node:net: ADR 0025.
+ * A port that answers questions about this node over HTTP. A taken port is logged and retried; pods are served meanwhile.
+ * It uses Bun's own sockets, as the daemon loads no node:net: ADR 0025.
  */
 export class MetricsServer implements Service {
   readonly #options: MetricsServerOptions;
@@ -37,14 +37,14 @@ export class MetricsServer implements Service {
   #listener: Listener | undefined;
   #cancelRetry: Cancel = () => undefined;
   #isStopped = false;
-  #saidMs = Number.NEGATIVE_INFINITY;
+  #loggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MetricsServerOptions) {
     this.#options = options;
     this.#listen(options.reach === "node" ? ["127.0.0.1"] : ["::", "0.0.0.0"], retryMsMin);
   }
 
-  /** The port while it listens; another than asked for when 0 was. */
+  /** The port while it listens; a free one when 0 was asked for. */
   get port(): number | undefined {
     return this.#listener?.port;
   }
@@ -65,13 +65,13 @@ export class MetricsServer implements Service {
       this.#listener = (this.#options.listen ?? listen)(hostname, port, this.#handlers());
       this.#options.logger.info("Health and metrics are served", { host: hostname, port: this.port });
     } catch (thrown) {
-      // A machine without IPv6 has no `::`, which Bun says without an errno.
+      // A machine without IPv6 has no `::`; Bun's error for it has no errno.
       if (errnoOf(thrown) !== "EADDRINUSE" && next !== undefined) this.#listen([next], retryMs);
       else this.#retry(hosts, retryMs, thrown);
     }
   }
 
-  /** One set for all connections. Why one broke does not matter: the peer is gone either way. */
+  /** One set of handlers for all connections. The reason of an error does not matter: the peer is gone either way. */
   #handlers(): Handlers {
     return {
       binaryType: "buffer",
@@ -89,21 +89,21 @@ export class MetricsServer implements Service {
   #retry(hosts: readonly [string, ...string[]], retryMs: number, error: unknown): void {
     if (this.#isStopped) return;
     const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#saidMs >= sayMs) {
-      this.#saidMs = nowMs;
-      this.#say("The port for health and metrics cannot be had; trying again", error);
+    if (nowMs - this.#loggedMs >= logMs) {
+      this.#loggedMs = nowMs;
+      this.#log("Cannot listen on the port for health and metrics; trying again", error);
     }
     const nextMs = Math.min(retryMsMax, retryMs * 2);
     this.#cancelRetry = this.#options.clock.after(retryMs, () => this.#listen(hosts, nextMs));
   }
 
-  #say(what: string, error: unknown): void {
+  #log(what: string, error: unknown): void {
     const { logger, port } = this.#options;
     logger.warn(what, { port, reason: errnoOf(error) ?? toLeveeError(error, "Cannot listen").message });
   }
 
   #take(exchange: HttpExchange): void {
-    // The oldest goes, not the one that has just come: kubelet restarts a daemon that does not answer its probes.
+    // Cut the oldest, not the newest: kubelet restarts a daemon that does not answer its probes.
     const [oldest] = this.#exchanges;
     if (oldest !== undefined && this.#exchanges.size >= connectionsMax) {
       this.#exchanges.delete(oldest);

@@ -1,4 +1,4 @@
-/** A line of the text: the family's name, then a suffix, then labels. */
+/** One line: the family's name, a suffix, labels and the value. */
 export interface Row {
   readonly suffix?: string;
   /** As `labelText` prints them. */
@@ -23,13 +23,12 @@ export function labelText(names: readonly string[], values: readonly string[]): 
   return `{${names.map((name, index) => `${name}="${escaped(values[index] ?? "")}"`).join(",")}}`;
 }
 
-/** The same labels and one more. */
 export function withLabel(labels: string, name: string, value: string): string {
   const pair = `${name}="${escaped(value)}"`;
   return labels === "" ? `{${pair}}` : `${labels.slice(0, -1)},${pair}}`;
 }
 
-/** Prometheus knows its own word for what JavaScript calls Infinity. */
+/** Prometheus writes Infinity as `+Inf`. */
 export function printed(value: number): string {
   if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
   return value > 0 ? "+Inf" : "-Inf";

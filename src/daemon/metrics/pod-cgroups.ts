@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** How often the kernel has killed in each cgroup of a pod, by the cgroup's name; "" is the pod's own. */
+/** OOM kills in each cgroup of a pod, by the cgroup's name; "" is the pod's own. */
 export type KillCounts = ReadonlyMap<string, number>;
 
-/** Where the kubelet keeps its pods, made by systemd or by itself; below a root of its own systemd has that in the name. */
+/** The kubelet's top folder, as systemd or the kubelet names it; systemd puts a configured root before the name. */
 const kubeletFolder = /^(?:kubepods|(?:.+-)?kubepods\.slice)$/u;
-/** Classes of service have a folder of their own; guaranteed pods have none. */
+/** Two classes of service have a folder of their own; guaranteed pods are directly in the top folder. */
 const classFolder = /(?:^|-)(?:burstable|besteffort)(?:\.slice)?$/u;
-/** systemd has no `-` in a name's last part, so the UID's are `_` there. */
+/** systemd separates parents by `-`, so it writes the UID with `_`. */
 const podFolder = /(?:^|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\.slice)?$/u;
-/** The kubelet's own limit is 110, a large node's some hundreds. */
+/** The kubelet's default limit is 110 pods; large nodes have a few hundred. */
 const podsMax = 1_000;
-/** A pod has a handful; each is a file to read. */
+/** A pod has a handful of containers; each one is a file to read. */
 const containersMax = 64;
 
 /**
- * The kernel's counts of all pods under `/sys/fs/cgroup`, by UID. On v2 the pod's own cgroup counts for everything in it
- * and outlives its containers. On v1 a kill is counted in the container's cgroup only, which goes with the container.
+ * Reads the kernel's OOM kills of all pods under `/sys/fs/cgroup`, by UID. On v2 the pod's own cgroup counts for its
+ * containers and outlives them. On v1 only the container's cgroup counts a kill, and it goes with the container.
  */
 export function readPodKills(root: string): ReadonlyMap<string, KillCounts> {
   const isV1 = textOf(join(root, "memory/memory.limit_in_bytes")) !== undefined;
@@ -42,7 +42,7 @@ function podFolders(top: string): readonly string[] {
   });
 }
 
-/** At the top, or one below where the kubelet was given a root of its own (`--cgroup-root`, nodes that are containers). */
+/** At the top, or one level below when the kubelet has a root of its own (`--cgroup-root`, nodes that are containers). */
 function kubeletFolders(top: string): readonly string[] {
   const entries = foldersIn(top);
   const here = entries.filter((entry) => kubeletFolder.test(entry));
@@ -73,7 +73,7 @@ function foldersIn(path: string): readonly string[] {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   } catch {
-    // Not how this node does it, or just gone.
+    // This node has no such folder, or it has just gone.
     return [];
   }
 }
@@ -82,7 +82,7 @@ function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // Gone with its pod, or not there on this kernel: not knowing is no error.
+    // Gone with its pod, or absent on this kernel; the metric then has no series.
     return undefined;
   }
 }

@@ -4,9 +4,9 @@ import { readPodKills } from "./pod-cgroups.ts";
 import { PodOomKills } from "./pod-oom-kills.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
-/** A few hundred small files: not more often than anybody needs it, whoever asks. */
+/** A look reads a few hundred small files, so frequent scrapes share one. */
 const lookMs = 5_000;
-/** The host's cgroups, as the manifests mount them, or as a daemon outside of a container sees them. */
+/** The host's cgroups, as the manifests mount them, or as a daemon outside a container sees them. */
 const cgroupFolders = ["/host/sys/fs/cgroup", "/sys/fs/cgroup"];
 
 export interface PodMetricsOptions {
@@ -15,7 +15,6 @@ export interface PodMetricsOptions {
   readonly folders?: readonly string[];
 }
 
-/** Kills for want of memory in the pods of this node, read when somebody asks. */
 export function registerPodMetrics(
   metrics: MetricsRegistry,
   { clock, view, folders = cgroupFolders }: PodMetricsOptions,
@@ -24,7 +23,7 @@ export function registerPodMetrics(
   let seen: { readonly byUid: ReadonlyMap<string, number>; readonly atMs: number } | undefined;
   metrics.counted(
     "levee_pod_oom_kills_total",
-    "Processes killed for memory in a pod of this node since the daemon first saw it",
+    "Processes that the kernel killed for memory in a pod of this node since the daemon first saw it",
     () => {
       const atMs = clock.monotonicMs();
       if (seen === undefined || atMs - seen.atMs >= lookMs) seen = { byUid: kills.look(allKills(folders)), atMs };
@@ -33,7 +32,6 @@ export function registerPodMetrics(
   );
 }
 
-/** The first folder in which the kubelet's pods are. */
 function allKills(folders: readonly string[]): ReturnType<typeof readPodKills> {
   for (const folder of folders) {
     const found = readPodKills(folder);
@@ -42,7 +40,7 @@ function allKills(folders: readonly string[]): ReturnType<typeof readPodKills> {
   return new Map();
 }
 
-/** Static pods are left out: the kubelet calls their cgroup by another UID than the API has. */
+/** Static pods are left out: the kubelet names their cgroup by another UID than the API server does. */
 function samples(byUid: ReadonlyMap<string, number>, pods: readonly PodFacts[]): readonly Sample[] {
   return pods.flatMap(({ namespace, name, uid }) => {
     const value = byUid.get(uid);

@@ -46,7 +46,7 @@ describe("readPodKills", () => {
     expect([...readPodKills(root)]).toEqual([[uid, new Map([["a", 3]])]]);
   });
 
-  test("finds nothing where no kubelet is, and in what is called otherwise", async () => {
+  test("finds nothing without a kubelet, or under other names", async () => {
     expect(readPodKills(root).size).toBe(0);
     await write("kubepods/podx/memory.events", events);
     await write(`kubepods/burstable/${uid}/memory.events`, events);
@@ -58,28 +58,28 @@ describe("PodOomKills", () => {
   const counts = (all: Readonly<Record<string, number>>): ReadonlyMap<string, ReadonlyMap<string, number>> =>
     new Map([["p", new Map(Object.entries(all))]]);
 
-  test("counts from zero what comes after the daemon's first look", () => {
+  test("counts kills after the daemon's first look from zero", () => {
     const kills = new PodOomKills();
     expect(kills.look(counts({ "": 5 })).get("p")).toBe(0);
     expect(kills.look(counts({ "": 5 })).get("p")).toBe(0);
     expect(kills.look(counts({ "": 7 })).get("p")).toBe(2);
   });
 
-  test("shows zero first for a pod that comes later, and then all of its kills", () => {
+  test("shows zero first for a later pod, and then all of its kills", () => {
     const kills = new PodOomKills();
     kills.look(new Map());
     expect(kills.look(counts({ a: 1 })).get("p")).toBe(0);
     expect(kills.look(counts({ a: 1 })).get("p")).toBe(1);
   });
 
-  test("carries over what containers took with them, and counts their successors from their start", () => {
+  test("keeps the kills of containers that are gone, and adds those of their successors", () => {
     const kills = new PodOomKills();
     kills.look(new Map());
     kills.look(counts({ a: 0, b: 0 }));
     expect(kills.look(counts({ a: 2, b: 1 })).get("p")).toBe(3);
     expect(kills.look(counts({ b: 1 })).get("p")).toBe(3);
     expect(kills.look(counts({ b: 1, c: 2 })).get("p")).toBe(5);
-    // The same name, begun again.
+    // A new cgroup of the same name.
     expect(kills.look(counts({ b: 1, c: 1 })).get("p")).toBe(6);
   });
 

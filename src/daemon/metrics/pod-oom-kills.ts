@@ -4,19 +4,19 @@ interface Pod {
   /** The kernel's counts at the last look. */
   last: KillCounts;
   total: number;
-  /** Zero at the first look, so that what came before it is a rise at the second. */
+  /** Zero at the first look, so that earlier kills show as a rise at the second. */
   shown: number;
 }
 
 /**
- * Kills for want of memory in each pod, as a number that only rises. A container's count goes with its cgroup, so what
- * was counted is carried over. What happened before the daemon's first look is nobody's rise.
+ * OOM kills in each pod, as a number that only rises. A container's count goes with its cgroup, so the total is carried
+ * over. Kills before the daemon's first look are not counted.
  */
 export class PodOomKills {
   readonly #pods = new Map<string, Pod>();
   #hasLooked = false;
 
-  /** Takes what the kernel says now; tells the kills of each pod that is there. */
+  /** Takes the kernel's present counts, and returns the total of each present pod. */
   look(now: ReadonlyMap<string, KillCounts>): ReadonlyMap<string, number> {
     for (const uid of this.#pods.keys()) if (!now.has(uid)) this.#pods.delete(uid);
     for (const [uid, counts] of now) this.#see(uid, counts);
@@ -33,7 +33,7 @@ export class PodOomKills {
     }
     for (const [name, count] of counts) {
       const rise = count - (pod.last.get(name) ?? 0);
-      // A count that fell is a new cgroup under an old name.
+      // A lower count means a new cgroup under an old name.
       pod.total += rise < 0 ? count : rise;
     }
     pod.last = counts;

@@ -26,7 +26,7 @@ function scrape(files: Readonly<Record<string, string>>): readonly string[] {
     .filter((line) => line.startsWith("levee_memory_"));
 }
 
-test("registerProcess tells of a cgroup of version 2", () => {
+test("registerProcess shows a cgroup v2", () => {
   const lines = scrape({
     "proc/self/cgroup": "0::/pod\n",
     "sys/fs/cgroup/pod/memory.max": "100\n",
@@ -44,7 +44,7 @@ test("registerProcess tells of a cgroup of version 2", () => {
   ]);
 });
 
-test("registerProcess tells of a cgroup of version 1, and leaves out what it does not know", () => {
+test("registerProcess shows a cgroup v1, and leaves out unknown values", () => {
   const lines = scrape({
     "proc/self/cgroup": "5:memory:/of/the/host\n0::/\n",
     "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",

@@ -1,21 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { oncePerScrape } from "./once-per-scrape.ts";
-import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
-import { cgroupPlaces } from "../health/own-cgroup.ts";
+import { oncePerScrape, type MetricsRegistry, type Sample } from "./metrics-registry.ts";
+import { cgroupPlaces } from "./own-cgroup.ts";
 
-/** What the daemon itself takes, read when somebody asks. What the kernel does not tell has no series. */
+/** Registers what the daemon itself uses. A value that the kernel does not offer has no series. */
 export function registerProcess(metrics: MetricsRegistry, clock: Clock, root = "/"): void {
   const startedSeconds = clock.wallMs() / 1_000;
   metrics.gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
-  metrics.gauge("process_start_time_seconds", "When the daemon started, since 1970", () => startedSeconds);
+  metrics.gauge("process_start_time_seconds", "When the daemon started, in seconds since 1970", () => startedSeconds);
   metrics.gauge("process_open_fds", "Open files and sockets", () => readdirSync("/proc/self/fd").length);
   metrics.counted("process_cpu_seconds_total", "User and system time", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000_000;
   });
-  metrics.gauge("levee_anonymous_memory_bytes", "Memory that no file backs: what the limit is for", anonymousBytes);
+  metrics.gauge(
+    "levee_anonymous_memory_bytes",
+    "Memory that no file backs: the part that a limit is for",
+    anonymousBytes,
+  );
   registerCgroup(
     metrics,
     oncePerScrape(clock, () => readCgroup(root)),
@@ -28,18 +31,22 @@ function registerCgroup(metrics: MetricsRegistry, cgroup: () => OwnCgroup): void
   const counted = (name: string, help: string, read: (cgroup: OwnCgroup) => number | undefined): void =>
     metrics.counted(name, help, () => sampleOf(read(cgroup())));
   gauge("levee_memory_limit_bytes", "Limit of the daemon's cgroup; no series without one", (own) => own.limitBytes);
-  gauge("levee_memory_usage_bytes", "Memory that is charged to the daemon's cgroup", (own) => own.usageBytes);
+  gauge("levee_memory_usage_bytes", "Memory charged to the daemon's cgroup", (own) => own.usageBytes);
   gauge(
     "levee_memory_working_set_bytes",
-    "The same without file pages that are given back first: what the limit is held against",
+    "Memory charged to the daemon's cgroup, without inactive file pages",
     (own) => own.workingSetBytes,
   );
   counted(
     "levee_memory_limit_hits_total",
-    "Times the daemon's cgroup was at its limit and had to give something back",
+    "Times that the daemon's cgroup reached its limit and the kernel had to reclaim memory",
     (own) => own.limitHits,
   );
-  counted("levee_memory_oom_total", "Times nothing could be given back; cgroup v2 only", (own) => own.ooms);
+  counted(
+    "levee_memory_oom_total",
+    "Times that the kernel could not reclaim enough; cgroup v2 only",
+    (own) => own.ooms,
+  );
   counted("levee_memory_oom_kills_total", "Processes killed in the daemon's cgroup for memory", (own) => own.oomKills);
 }
 
@@ -52,7 +59,7 @@ interface OwnCgroup {
   readonly oomKills: number | undefined;
 }
 
-/** v1 writes the largest number of pages for "no limit"; no node has 4 PiB. */
+/** cgroup v1 writes a huge number for "no limit"; no node has 4 PiB. */
 const unlimitedBytes = 2 ** 52;
 
 function sampleOf(value: number | undefined): readonly Sample[] {
@@ -98,7 +105,7 @@ function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // Absent on many a kernel: not knowing is no error.
+    // Many kernels lack the file; the metric then has no series.
     return undefined;
   }
 }

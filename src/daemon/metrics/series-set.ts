@@ -1,6 +1,6 @@
 import { labelText } from "./metrics-text.ts";
 
-/** One series of a family: its labels as they are printed, made once, and what is counted. */
+/** One series of a family. Its labels are printed once and kept as text. */
 export interface Labelled<S> {
   readonly values: readonly string[];
   readonly text: string;
@@ -12,14 +12,14 @@ interface Branch<S> {
   leaf: Labelled<S> | undefined;
 }
 
-export interface SeriesOptions<S> {
+interface SeriesOptions<S> {
   readonly labels: readonly string[];
   /** One namespace or one network must not fill the daemon's memory with series. */
   readonly seriesMax: number;
   readonly make: () => S;
 }
 
-/** The series of a family by the values of its labels. Finding one that is there builds no text: a storm counts a lot. */
+/** The series of a family by label values. Finding an existing one builds no text, because a storm counts a lot. */
 export class SeriesSet<S> {
   readonly #options: SeriesOptions<S>;
   readonly #root: Branch<S> = { next: new Map(), leaf: undefined };
@@ -34,7 +34,7 @@ export class SeriesSet<S> {
     return this.#all;
   }
 
-  /** Undefined when there are as many as may be. */
+  /** Undefined when the family is full. */
   find(values: readonly string[]): S | undefined {
     let branch = this.#root;
     for (const value of values) {

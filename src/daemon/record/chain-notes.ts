@@ -3,7 +3,7 @@ import { prefix } from "../../hands/explain-outcome.ts";
 import type { Ran } from "../../hands/run-chain.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
-/** The pod's timeline, with every run of a plugin in it and in the metrics. */
+/** A timeline that also notes and measures every plugin run. */
 export class ChainNotes implements Timeline {
   readonly #timeline: Timeline;
   readonly #measures: { ran(ran: Ran): void };
@@ -40,7 +40,7 @@ function failedRun({ exitCode, signal }: Ran["outcome"], detail: string): Timeli
   };
 }
 
-/** The entry has network and interface as fields already. */
+/** The entry already has the network and the interface as fields. */
 function withoutPlace(message: string, chain: Ran["chain"]): string {
   const place = `${prefix(chain)}: `;
   return message.startsWith(place) ? message.slice(place.length) : message;

@@ -4,7 +4,7 @@ import type { LogFields } from "../../base/log.ts";
 import { RulingFeed } from "./ruling-feed.ts";
 import { logRulings } from "./log-rulings.ts";
 
-test("logRulings tells what concerns the node, and leaves calls to their own lines", () => {
+test("logRulings logs what concerns the node, and leaves calls to their own lines", () => {
   const said: unknown[] = [];
   const at =
     (level: string) =>
@@ -14,7 +14,7 @@ test("logRulings tells what concerns the node, and leaves calls to their own lin
   logRulings(rulings, { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") });
   const request = { kind: "attach", namespace: "shop", pod: "u1", priority: undefined, networks: ["n"] } as const;
   const tell = (what: RulingKind, detail: string, about?: typeof request): void =>
-    rulings.tell({ what, request: about, admissionClass: undefined, forMs: 0, detail });
+    rulings.emit({ what, request: about, admissionClass: undefined, forMs: 0, detail });
   tell("admitted", "", request);
   tell("expired", "all slots are taken", request);
   tell("network-opened", "shop/n: no answer");

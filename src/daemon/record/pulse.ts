@@ -2,15 +2,15 @@ import type { Clock } from "../../base/clock.ts";
 import { firstChars } from "../../base/short-text.ts";
 import type { Subject } from "../../base/subject.ts";
 import type { PluginRunsView, RecentFailure, TotalsView } from "../../wire/top-view.ts";
-import { DelegateTimesBook } from "./delegate-times.ts";
+import { PluginRuns } from "./plugin-runs.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
-/** A person reads the last few. */
+/** A person reads only the last few. */
 const failuresMax = 10;
-/** Of a failure's reason; the whole of it is in `levee why`. */
+/** `levee why` has the whole reason. */
 const reasonCharsMax = 200;
 
-/** Which entry of the timeline counts as what. */
+/** Timeline entries that count, and their name in the totals. */
 const counted: Readonly<Record<string, keyof TotalsView | undefined>> = {
   asked: "asked",
   acknowledged: "attached",
@@ -19,15 +19,15 @@ const counted: Readonly<Record<string, keyof TotalsView | undefined>> = {
   ran: "delegates",
 };
 
-/** What `levee top` shows and nobody else keeps, taken from what is noted anyway. A few KiB, whatever happens. */
+/** Keeps what only `levee top` shows, taken from the timeline. It never takes more than a few KiB. */
 export class Pulse implements Timeline {
   readonly #clock: Clock;
   readonly #next: Timeline;
-  readonly #delegates = new DelegateTimesBook();
+  readonly #plugins = new PluginRuns();
   readonly #failures: RecentFailure[] = [];
   readonly #totals = { asked: 0, attached: 0, detached: 0, failed: 0, delegates: 0 };
 
-  /** Whatever is noted goes on to `next`. */
+  /** Passes every note on to `next`. */
   constructor(clock: Clock, next: Timeline) {
     this.#clock = clock;
     this.#next = next;
@@ -39,7 +39,7 @@ export class Pulse implements Timeline {
     if (name === undefined) return;
     this.#totals[name] += 1;
     if (what === "failed") this.#failed(subject, facts.detail ?? "");
-    else if (what === "ran") this.#delegates.ran(subject.verb, facts);
+    else if (what === "ran") this.#plugins.ran(subject.verb, facts);
   }
 
   get totals(): TotalsView {
@@ -52,8 +52,8 @@ export class Pulse implements Timeline {
   }
 
   /** Slowest first. */
-  delegates(): readonly PluginRunsView[] {
-    return this.#delegates.all();
+  plugins(): readonly PluginRunsView[] {
+    return this.#plugins.all();
   }
 
   #failed({ namespace, name, verb }: Subject, detail: string): void {

@@ -6,12 +6,12 @@ import type { Recorder } from "./recorder.ts";
 import type { RulingFeed } from "./ruling-feed.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
-/** Below this nobody calls it a wait. */
+/** A shorter time does not count as a wait. */
 const waitMsMin = 1;
 
 /**
- * Takes down what admission decides about a pod. What ends a call (held, refused, expired, superseded, cancelled) is not
- * noted here: the error that it ends with says the same, in full.
+ * Notes rulings in the pod's timeline, except those that end a call (held, refused, expired, superseded, cancelled): the
+ * call's error says the same in full.
  */
 export function recordRulings(
   { rulings, timeline, recorder }: { rulings: RulingFeed; timeline: Timeline; recorder: Recorder },
@@ -26,7 +26,7 @@ export function recordRulings(
   });
 }
 
-/** Where the story has had its own words for longer. */
+/** Rulings that the timeline has always named differently. */
 const names: Partial<Record<Ruling["what"], string>> = { queued: "waiting", admitted: "permitted" };
 
 type FactsOf = (ruling: Ruling, subject: Subject, admission: Admission) => TimelineFacts | undefined;
@@ -55,7 +55,7 @@ function placeText(view: WaitView | undefined, otherwise: string): string {
   return `${admissionClass}, position ${ahead + 1} of ${inLine}${among}: ${describeBlocker(blocker)}`;
 }
 
-/** Nobody keeps account of a pod without a UID. */
+/** Undefined for a pod without a UID, as admission keeps no account of it. */
 function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefined {
   const failing = admission.failuresOf(uid);
   if (failing === undefined) return undefined;
@@ -64,7 +64,7 @@ function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefin
   return { uid, failures, holdMs: Math.round(nextTryMs), ...(cause === "" ? {} : { detail: cause }) };
 }
 
-/** The networks of the node are every pod's. */
+/** Noted for all pods, as each may use the network. */
 function noteNetwork({ what, detail }: Ruling, recorder: Recorder): void {
   const [network = "", ...reason] = detail.split(": ");
   recorder.noteAll(what, {

@@ -57,7 +57,7 @@ test("note reaches the file within 25 ms, and a failure at once", async () => {
   expect(await site.onDisk()).toEqual(["asked", "permitted", "failed"]);
 });
 
-test("of has what was noted a moment ago, with the ends of long texts", async () => {
+test("of returns the latest notes, with the ends of long texts", async () => {
   const recorder = new Site().recorder();
   recorder.note(subject, "ran", { plugin: "bridge", stderr: `${"x".repeat(5_000)}end`, tookMs: 3 });
   const { entries } = await recorder.of("shop", "web");
@@ -73,7 +73,7 @@ test("a long batch does not wait", async () => {
   expect(await site.onDisk()).toHaveLength(64);
 });
 
-test("start says how the daemon before ended", async () => {
+test("start notes how the previous daemon ended", async () => {
   const site = new Site();
   const first = site.recorder();
   first.note(subject, "asked");
@@ -89,7 +89,7 @@ test("start says how the daemon before ended", async () => {
   ]);
 });
 
-test("a full disk stops it, is said once, leaves the journal its part, and it goes on when there is room", async () => {
+test("a full disk stops it with one log line, leaves the journal its reserve, and it goes on when there is room", async () => {
   const site = new Site();
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=512k,mode=0700", "levee-test", site.stateDir]);
   const recorder = site.recorder();
@@ -115,7 +115,7 @@ test("a full disk stops it, is said once, leaves the journal its part, and it go
   expect(entries[1]?.facts["detail"]).toStartWith("10 entries could not be written");
 });
 
-test("a state folder that cannot be written is said once and never thrown", async () => {
+test("a state folder that cannot be written is logged once, and note never throws", async () => {
   const site = new Site();
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=512k,ro", "levee-test", site.stateDir]);
   const recorder = site.recorder();

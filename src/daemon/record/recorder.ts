@@ -17,22 +17,22 @@ import { recorderFolder } from "../../state/recorder/recorder-segments.ts";
 import { reserveBytes } from "../../state/files/reserve.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
-/** What a kill of the daemon may cost of the story. One write per this long is nothing, even at a tenth of a core. */
+/** A kill of the daemon may lose entries of this time. One write per batch is cheap, even on a tenth of a core. */
 const batchMs = 25;
-/** A batch is handed over early when it has more entries, so that a storm does not fill the memory. */
+/** A larger batch is written early, so that a storm does not fill the memory. */
 const batchMax = 64;
-/** The end of stderr says why; the rest is in the plugin's own log. */
+/** The end of a plugin's stderr holds the reason. */
 const textCharsMax = 1_024;
-/** How often a file that cannot be written is tried again. */
+/** Pause before the next try after a failed write. */
 const retryMs = 5_000;
-/** Left to the journal: twice its reserve. */
+/** Space left for the journal: twice its reserve. */
 const freeBytesMin = 2 * reserveBytes;
-/** What must not be lost to a kill that comes right after it: it may be the reason. */
+/** Written at once, because such an entry may explain the kill that follows it. */
 const urgent: ReadonlySet<string> = new Set(["failed", "leaked", "lost", "hung", "oom-killed", "daemon-ended"]);
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly stateDir: string;
-  /** Of all files together. */
+  /** For all files together. */
   readonly bytesMax: number;
   readonly bootId: string;
   readonly clock: Clock;
@@ -40,15 +40,15 @@ export interface RecorderOptions {
 }
 
 /**
- * The flight recorder: what happened to each pod lately, in files that outlive a kill. Nothing of it stays in memory but
- * the batch of the moment; whoever asks has the files read. When they cannot be written, entries are dropped and counted:
- * telling the story is never a reason to stop the work.
+ * The flight recorder: keeps the timeline of each pod in files that outlive a kill. Only the present batch is in memory;
+ * questions are answered from the files. When a write fails, entries are dropped and counted, and the daemon's work
+ * goes on.
  */
 export class Recorder implements Timeline {
   readonly #options: RecorderOptions;
   readonly #folder: string;
   #ring: RecorderRing | undefined;
-  /** Made into lines when they are written, all of them in one go. */
+  /** Encoded when the batch is written. */
   #batch: RecorderEntry[] = [];
   #cancel: Cancel | undefined;
   #trouble: Trouble | undefined;
@@ -58,7 +58,7 @@ export class Recorder implements Timeline {
     this.#folder = recorderFolder(options.stateDir);
   }
 
-  /** Goes on in the files of the last daemon, and says how that one ended. */
+  /** Continues the files of the last daemon, and notes how that one ended. */
   start(): void {
     this.#guarded(() => {
       const last = this.#open().last();
@@ -72,23 +72,23 @@ export class Recorder implements Timeline {
     this.#take({ pod: podKey(subject.namespace, subject.name), containerId, verb, what, facts: shortened(facts) });
   }
 
-  /** What concerns every pod of the node. */
+  /** Notes an entry for every pod of the node. */
   noteAll(what: string, facts: TimelineFacts & RecorderFacts = {}): void {
     this.#take({ pod: everyPod, containerId: "", verb: "", what, facts: shortened(facts) });
   }
 
-  /** Oldest first, with what concerned every pod. */
+  /** Oldest first, including entries for every pod. */
   async of(namespace: string, name: string): Promise<RecorderStory> {
     this.flush();
     return await readStory(this.#folder, namespace, name);
   }
 
-  /** Why the story has a gap now; undefined while it has none. */
+  /** Why entries are being lost; undefined while none are. */
   get notice(): string | undefined {
     return this.#trouble === undefined ? undefined : `The flight recorder cannot write: ${this.#trouble.reason}`;
   }
 
-  /** Hands over to the kernel what has been noted. */
+  /** Writes the present batch. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -136,7 +136,7 @@ export class Recorder implements Timeline {
     return (this.#ring ??= new RecorderRing(this.#folder, this.#options.bytesMax));
   }
 
-  /** The journal comes first: what it keeps for deletes on a full disk must not go into a story. */
+  /** The journal comes first: the flight recorder must not use up its reserve for deletes on a full disk. */
   #requireRoom(): void {
     const { bavail, bsize } = statfsSync(this.#options.stateDir);
     const freeBytes = bavail * bsize;
@@ -174,7 +174,7 @@ interface Trouble {
   lost: number;
 }
 
-/** How the daemon before this one ended, by the last thing it wrote. */
+/** How the previous daemon ended, by its last entry. */
 function endOf(last: RecorderEntry | undefined): string {
   if (last === undefined) return "nothing is on record from before";
   return last.what === "daemon-ended" ? "the one before it had ended in order" : "the one before it was killed or died";

@@ -3,7 +3,7 @@ import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { Subject } from "../../base/subject.ts";
 import type { AttachmentRecord, RecordedPod } from "../../state/journal/attachment-record.ts";
 
-/** Whom a call is about. A call without a pod is filed under its container ID. */
+/** The subject of a call. A call without a pod is filed under its container ID. */
 export function subjectOfCall(request: {
   readonly verb: string;
   readonly containerId: string;
@@ -18,12 +18,11 @@ export function subjectOfCall(request: {
   };
 }
 
-/** Whom a record of the journal is about. */
 export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">, verb: string): Subject {
   return { namespace: record.pod.namespace, name: record.pod.name, containerId: record.containerId, verb };
 }
 
-/** The pod as the journal keeps it; its parts are empty for a runtime that names none. */
+/** The pod as the journal keeps it; its parts are empty when the runtime names no pod. */
 export function recordedPod(args: CniArgs, facts?: RecordedPod): RecordedPod {
   const { namespace, name, uid } = podArgs(args);
   return {
@@ -33,7 +32,7 @@ export function recordedPod(args: CniArgs, facts?: RecordedPod): RecordedPod {
   };
 }
 
-/** The text that is kept anyway, where it is equal: a piece of CNI_ARGS keeps all of them. */
+/** Prefers the text that is kept anyway: a slice of CNI_ARGS would keep the whole string in memory. */
 function shared<Text extends string>(text: Text | undefined, kept: Text | undefined): Text | undefined {
   return text === kept ? kept : text;
 }

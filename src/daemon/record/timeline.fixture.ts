@@ -2,7 +2,7 @@ import type { Subject } from "../../base/subject.ts";
 import type { TimelineEntry } from "../../wire/node-view.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
-/** Keeps every entry, for tests of those who write them. */
+/** Keeps every entry for a test to look at. */
 export class KeptTimeline implements Timeline {
   readonly notes: { readonly subject: Subject; readonly entry: TimelineEntry }[] = [];
 

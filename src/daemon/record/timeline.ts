@@ -1,10 +1,10 @@
 import type { Subject } from "../../base/subject.ts";
 import type { TimelineEntry } from "../../wire/node-view.ts";
 
-/** What is known of an entry besides whom it is about. */
+/** The fields of an entry besides its subject and time. */
 export type TimelineFacts = Omit<Partial<TimelineEntry>, "wallMs" | "what" | "containerId" | "verb">;
 
-/** Takes down what happens to each pod, so that `levee why` can tell. */
+/** Notes what happens to each pod, for `levee why`. */
 export interface Timeline {
   note(subject: Subject, what: string, facts?: TimelineFacts): void;
 }

@@ -4,13 +4,13 @@ import { podArgs } from "../../cni/cni-args.ts";
 import type { CniRequest } from "../../cni/verb.ts";
 import { nodeNetworks } from "../../admission/request.ts";
 import type { Call } from "./call.ts";
-import type { LastRulings } from "../record/last-rulings.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { LastRulings } from "../record/ruling-feed.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 
-/** A call that has come to its end. */
+/** A call that has ended. */
 export interface CallEnd {
   readonly call: Call;
-  /** Undefined when it could not be read. */
+  /** Undefined when the header could not be parsed. */
   readonly request: CniRequest | undefined;
   readonly tookMs: number;
   readonly error: LeveeError | undefined;
@@ -18,7 +18,7 @@ export interface CallEnd {
 
 export interface CallLogNeeds {
   readonly logger: Logger;
-  readonly measures: Pick<Measures, "called">;
+  readonly measures: Pick<CallMetrics, "called">;
   readonly lastRulings: Pick<LastRulings, "of">;
 }
 
@@ -37,7 +37,7 @@ export class CallLog {
     const admissionClass = ruling?.admissionClass;
     measures.called({ verb, admissionClass, tookMs, shim: hand.software, error });
     const fields: LogFields = {
-      // Not checked yet: a broken peer may send any length.
+      // The header may be unchecked: a broken peer may send any length.
       verb: clip(verb),
       class: admissionClass,
       ...podFields(request),

@@ -11,21 +11,21 @@ import { bytesField, encodeFrame, flagField, required, type Frame } from "../../
 import { encodeFinish, encodeWelcome, type CallHeader, type ResumeHeader } from "../../wire/messages.ts";
 import type { ConnectionOwner, ServerConnection } from "../socket/server-connection.ts";
 
-/** What the runtime gave the shim is bounded there too; a larger one means a broken peer. */
+/** The shim has the same limit, so a larger configuration means a broken peer. */
 const configBytesMax = 262_144;
 const configMsMax = 5_000;
-/** No call may claim more than this, whatever its shim says: runtimes give up after four minutes. */
+/** The most time that a call may claim: runtimes give up after four minutes. */
 const budgetMsMax = 240_000;
-/** A shim ends by itself when its budget does. One that has not by then is stuck, and must not hold its record for ever. */
+/** A shim exits when its budget ends. One that stays longer than this is stuck, and must not hold its record for ever. */
 const overtimeMs = 2_000;
 
 export interface CallOptions {
   readonly connection: ServerConnection;
-  /** Of the protocol, as agreed with this shim. */
+  /** The protocol version that this shim and the daemon agreed on. */
   readonly version: number;
   readonly header: CallHeader;
   readonly clock: Clock;
-  /** Hex name of the operation: new, or the old one when a lost call comes back. */
+  /** The operation's name in hex. A call that comes back after a lost daemon keeps its old one. */
   readonly token: string;
   readonly resumed: ResumeHeader | undefined;
 }
@@ -35,14 +35,14 @@ interface AskedAdmission {
   readonly attempt: number;
 }
 
-/** One CNI call and the shim that makes it, from its first frame to BYE. */
+/** One CNI call and its shim, from the first frame to BYE. */
 export class Call implements ConnectionOwner {
   readonly header: CallHeader;
   readonly hand: Hand;
   readonly token: string;
   readonly resumed: ResumeHeader | undefined;
   #asked: AskedAdmission | undefined;
-  /** When the shim is gone, or a DEL of the same container ends this call. */
+  /** Set when the shim is gone, or when a DEL of the same container cancels this call. */
   readonly givenUp = new GivenUp();
   readonly #connection: ServerConnection;
   readonly #clock: Clock;
@@ -67,7 +67,7 @@ export class Call implements ConnectionOwner {
     connection.handOver(this);
   }
 
-  /** The CNI version in which the runtime wants its answer; the newest until its configuration is here. */
+  /** The CNI version that the runtime wants the answer in; the newest one until the configuration has arrived. */
   get answerVersion(): string {
     return this.#answerVersion;
   }
@@ -77,18 +77,18 @@ export class Call implements ConnectionOwner {
     return this.#asked;
   }
 
-  /** Keeps what the call asks admission for, for the line in the log; returns the same. */
+  /** Keeps the admission request for the log line, and returns it. */
   asks(request: AdmissionRequest, admission: Pick<Admission, "failuresOf">): AdmissionRequest {
     this.#asked = { request, attempt: (admission.failuresOf(request.pod)?.failures ?? 0) + 1 };
     return request;
   }
 
-  /** A real signal; code that only waits looks at `givenUp`. */
+  /** An AbortSignal for APIs that need one. Code that only waits uses `givenUp`, which costs less memory. */
   get signal(): AbortSignal {
     return this.givenUp.signal;
   }
 
-  /** With `cancel` it can hold a container's turn. */
+  /** `verb` and `cancel` make a call a holder of a container's turn. */
   get verb(): string {
     return this.header.verb;
   }
@@ -101,7 +101,7 @@ export class Call implements ConnectionOwner {
     return this.#clock.monotonicMs() - this.#beganMs;
   }
 
-  /** What is left of the shim's whole budget. */
+  /** The rest of the shim's budget. */
   remainingMs(): number {
     return this.#endsMs - this.#clock.monotonicMs();
   }
@@ -110,7 +110,7 @@ export class Call implements ConnectionOwner {
     this.#connection.send(encodeWelcome(Buffer.from(this.token, "hex"), heartbeatMs, software, this.hand.version));
   }
 
-  /** Asks for the configuration, which the shim keeps until the call's turn has come. */
+  /** Asks for the configuration. The shim keeps it until then, so that a waiting call costs little memory. */
   config(): Promise<JsonText> {
     return (this.#text ??= this.#askForConfig());
   }
@@ -122,9 +122,14 @@ export class Call implements ConnectionOwner {
         `Cannot take a configuration of ${this.header.configLength} bytes: the limit is ${configBytesMax}`,
       );
     }
-    // A shim that has its configuration in memory and does not send it would hold the call's slot.
+    // A shim that never sends its configuration would hold the call's slot.
     const cancel = this.#clock.after(configMsMax, () =>
-      this.refuse(new LeveeError("protocol-violated", `The configuration did not come within ${configMsMax} ms`)),
+      this.refuse(
+        new LeveeError(
+          "protocol-violated",
+          `Cannot wait for the configuration any longer: the shim did not send it within ${configMsMax} ms`,
+        ),
+      ),
     );
     const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", [])).finally(
       cancel,
@@ -136,17 +141,17 @@ export class Call implements ConnectionOwner {
     return text;
   }
 
-  /** For an error from before the configuration was needed: its answer bears the configuration's version all the same. */
+  /** An error is answered in the configuration's version, even when the call failed before it needed the configuration. */
   async learnVersion(): Promise<void> {
     if (this.#config !== undefined) return;
     try {
       await this.config();
     } catch {
-      // A configuration that cannot be read has no version to answer in; the error to be told is another one.
+      // An unreadable configuration has no version. The runtime gets the first error, not this one.
     }
   }
 
-  /** Hands over the answer. Resolves to whether the runtime has got it. */
+  /** Sends the answer. Resolves to whether the shim printed it for the runtime. */
   finish(exitCode: number, output: string): Promise<boolean> {
     return this.#await<boolean>((waiter) => (this.#acknowledgement = waiter), encodeFinish(exitCode, output));
   }
@@ -155,7 +160,7 @@ export class Call implements ConnectionOwner {
     this.#connection.endWith(encodeFrame("BYE", []));
   }
 
-  /** Ends without a word; the shim takes that for a lost daemon and comes back, or leaves a note. */
+  /** Closes the connection without BYE. The shim then assumes a lost daemon, and comes back or leaves a record. */
   hangUp(): void {
     this.#connection.close();
   }
@@ -177,7 +182,7 @@ export class Call implements ConnectionOwner {
     if (config.length === configLength) return config;
     throw new LeveeError(
       "protocol-violated",
-      `Cannot take a configuration of ${config.length} bytes as ${configLength} were announced`,
+      `Cannot take a configuration of ${config.length} bytes: the shim announced ${configLength}`,
     );
   }
 
@@ -200,7 +205,7 @@ export class Call implements ConnectionOwner {
       case "ACK":
         return settle(this.#acknowledgement, flagField(frame, "printed"), frame);
       default:
-        throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame in the middle of a call`);
+        throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame during a call`);
     }
   }
 }
@@ -212,6 +217,6 @@ interface Waiter<T> {
 
 function settle<T>(waiter: Waiter<T> | undefined, value: T, frame: Frame): void {
   if (waiter === undefined)
-    throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame nobody asked for`);
+    throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame: the daemon did not ask for it`);
   waiter.resolve(value);
 }

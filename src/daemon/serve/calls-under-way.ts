@@ -1,4 +1,7 @@
-/** Counts the calls under way, so that shutdown can wait for them and other work for a lull. A number: a promise for each would add up in a storm. */
+/**
+ * Counts the calls under way. Shutdown waits for them, and other work waits for a lull. It is a number because a promise
+ * for each call would add up in a storm.
+ */
 export class CallsUnderWay {
   #count = 0;
   #none: PromiseWithResolvers<void> | undefined;
@@ -18,7 +21,7 @@ export class CallsUnderWay {
     this.#none = undefined;
   }
 
-  /** Resolves as soon as there is none. */
+  /** Resolves when no call is under way. */
   none(): Promise<void> {
     if (this.#count === 0) return Promise.resolve();
     return (this.#none ??= Promise.withResolvers()).promise;

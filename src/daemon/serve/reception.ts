@@ -18,11 +18,11 @@ export interface ReceptionNeeds {
   readonly journal: Pick<Journal, "findByToken">;
   readonly serve: (call: Call) => void;
   readonly addResident: (hand: Hand) => void;
-  /** The answer to a command's question. Throws or rejects for a bad one. */
+  /** Answers a command's question. Throws or rejects for a bad question. */
   readonly answer: (question: string) => unknown;
 }
 
-/** Sends each new connection where its first frame belongs: a call, the resident hand, a command's question. */
+/** Sends each new connection to its place by the first frame: a call, a resident hand, or a command's question. */
 export class Reception {
   readonly #needs: ReceptionNeeds;
 
@@ -41,8 +41,8 @@ export class Reception {
       case "ASK":
         return this.#answer(connection, first);
       default:
-        this.#needs.logger.warn("A peer started with a frame that starts nothing", { frame: first.type });
-        throw new LeveeError("protocol-violated", `Cannot start with a ${first.type} frame`);
+        this.#needs.logger.warn("A peer sent a wrong first frame", { frame: first.type });
+        throw new LeveeError("protocol-violated", `Cannot begin a connection with a ${first.type} frame`);
     }
   }
 
@@ -75,14 +75,18 @@ export class Reception {
       left: () => hand.left(),
     });
     connection.send(encodeWelcome(clock.randomBytes(16), config.heartbeatMs, software, version));
-    logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
-    hand.lost.addEventListener("abort", () => logger.info("The resident hand is gone", { pid: hand.identity.pid }), {
-      once: true,
-    });
+    logger.info("The resident hand has connected", { pid: hand.identity.pid, software: hand.identity.software });
+    hand.lost.addEventListener(
+      "abort",
+      () => logger.info("The resident hand has disconnected", { pid: hand.identity.pid }),
+      {
+        once: true,
+      },
+    );
     addResident(hand);
   }
 
-  /** Most questions cost a look at memory and are answered at once; a bad one, or an answer too long to send, is an error. */
+  /** Most answers come from memory, at once. A bad question is an error, and so is an answer too long for a frame. */
   #answer(connection: ServerConnection, first: Frame): void {
     const tell = (value: unknown): void => connection.endWith(answerFrame({ answer: value }));
     const refuse = (thrown: unknown): void => {
@@ -92,7 +96,7 @@ export class Reception {
     try {
       const answer = this.#needs.answer(required(textField(first, "question"), first, "question"));
       if (!(answer instanceof Promise)) return tell(answer);
-      // Frames after the question are ignored.
+      // Frames that follow the question are ignored.
       connection.handOver({ take: () => undefined });
       answer.then(tell).catch(refuse);
     } catch (thrown) {

@@ -1,16 +1,16 @@
-/** What a verb gives back for the runtime. */
+/** The outcome of a verb, for its call to deliver. */
 export interface Reply {
   readonly output: string;
-  /** Called once it is known whether the runtime got the output. */
+  /** Called when the shim has told whether the runtime got the output. */
   readonly delivered?: (printed: boolean) => Promise<void>;
-  /** Called when `delivered` could not do its work. */
+  /** Called when `delivered` failed. */
   readonly undelivered?: () => void;
-  /** Let go once the delivery is recorded: a DEL that comes before would take the attachment for a lost shim's. */
+  /** Disposed when the delivery is recorded. A DEL before that would assume that the shim is lost. */
   readonly held?: Disposable;
 }
 
-/** Success with nothing to print, as DEL, CHECK, STATUS and GC answer. */
+/** Success without output: the reply of DEL, CHECK, STATUS and GC. */
 export const silence: Reply = { output: "" };
 
-/** The runtime has its result already; there is nothing left to say but goodbye. */
+/** The runtime has its result already, so the call only needs BYE. */
 export const alreadyPrinted = "already-printed";

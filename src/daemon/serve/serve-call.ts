@@ -1,27 +1,16 @@
-import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { LeveeError } from "../../base/errors.ts";
+import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import { printCniError } from "../../cni/cni-error.ts";
-import { parseRequest, type AddRequest, type CheckRequest, type CniRequest, type DelRequest } from "../../cni/verb.ts";
-import type { ResumeHeader } from "../../wire/messages.ts";
+import { parseRequest, type CniRequest } from "../../cni/verb.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "./call.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { alreadyPrinted, type Reply } from "./reply.ts";
-
-/** The verbs that the daemon serves. A new verb is a line here, a case in `dispatch` and a class in its room. */
-export interface Verbs {
-  readonly add: { serve(call: Call, request: AddRequest): Promise<Reply> };
-  readonly resume: {
-    serve(call: Call, request: AddRequest, resumed: ResumeHeader): Promise<Reply | typeof alreadyPrinted>;
-  };
-  readonly del: { serve(call: Call, request: DelRequest): Promise<Reply> };
-  readonly check: { serve(call: Call, request: CheckRequest): Promise<Reply> };
-  readonly status: { serve(call: Call): Promise<Reply> };
-  readonly gc: { serve(call: Call): Promise<Reply> };
-}
+import { dispatch, type Verbs } from "./verbs.ts";
 
 export interface ServeNeeds {
   readonly verbs: Verbs;
@@ -29,13 +18,13 @@ export interface ServeNeeds {
   readonly timeline: Timeline;
   readonly logger: Logger;
   readonly callLog: CallLog;
-  /** Resolves when the deletes from while the daemon was away are known. */
+  /** Resolves when the deletes that shims recorded while the daemon was away are known. */
   readonly offline: { readonly ready: Promise<void> };
 }
 
 /**
- * Serves one CNI call from its header to goodbye. Every error of a verb ends here: told once, logged once. No functions
- * inside: a closure would be kept for each call in line.
+ * Serves one CNI call from its header to BYE. Every error of a verb ends here: it is answered once and logged once.
+ * There are no inner functions, because each call in line would keep its closures.
  */
 export async function serveCall(call: Call, needs: ServeNeeds): Promise<void> {
   let request: CniRequest | undefined;
@@ -64,28 +53,8 @@ async function fail(call: Call, request: CniRequest | undefined, thrown: unknown
   } catch (defect) {
     const error = toLeveeError(defect, "Cannot serve the call");
     needs.logger.error("A call ended in a defect", { reason: error.message });
-    // Its shim would wait for an answer until its budget ends.
+    // Without an answer the shim would wait until its budget ends.
     call.refuse(error);
-  }
-}
-
-function dispatch(call: Call, request: CniRequest, verbs: Verbs): Promise<Reply | typeof alreadyPrinted> {
-  switch (request.verb) {
-    case "ADD":
-      return call.resumed === undefined
-        ? verbs.add.serve(call, request)
-        : verbs.resume.serve(call, request, call.resumed);
-    case "DEL":
-      return verbs.del.serve(call, request);
-    case "CHECK":
-      return verbs.check.serve(call, request);
-    case "STATUS":
-      return verbs.status.serve(call);
-    case "GC":
-      return verbs.gc.serve(call);
-    case "VERSION":
-      // The shim answers VERSION by itself; a peer that asks us is not one of ours.
-      return Promise.reject(new LeveeError("protocol-violated", "Cannot serve VERSION over the socket"));
   }
 }
 
@@ -98,14 +67,14 @@ async function deliver(call: Call, reply: Reply, { logger }: ServeNeeds): Promis
   if (reply.delivered === undefined) return;
   if (!printed) {
     logger.warn("The runtime did not take a result; the attachment is undone", { container: call.header.containerId });
-    // The undo needs the turn.
+    // The undo needs the container's turn.
     reply.held?.[Symbol.dispose]();
   }
   try {
     await reply.delivered(printed);
   } catch (thrown) {
-    // Without BYE the shim leaves a durable note instead, so the acknowledgement is late but not lost.
-    logger.error("An acknowledgement could not be written down", {
+    // Without BYE the shim leaves an offline record, so the acknowledgement is late but not lost.
+    logger.error("An acknowledgement could not be written to the journal", {
       container: call.header.containerId,
       reason: toLeveeError(thrown, "Journal").message,
     });
@@ -114,7 +83,7 @@ async function deliver(call: Call, reply: Reply, { logger }: ServeNeeds): Promis
   }
 }
 
-/** The shim itself finishes a DEL that cannot be served now, and an ADD that only it can undo. The rest is an answer. */
+/** The shim records a DEL that cannot be served now, and undoes an ADD that only it can undo. Other errors are answers. */
 async function answerError(call: Call, error: LeveeError): Promise<void> {
   if (call.hand.isLost) return;
   const isForShim = error.code === "hand-lost" || (call.header.verb === "DEL" && error.code === "try-later");
@@ -127,7 +96,7 @@ async function answerError(call: Call, error: LeveeError): Promise<void> {
     await call.finish(1, printCniError(call.answerVersion, error));
     call.bye();
   } catch (thrown) {
-    // A shim that left before it heard of the error needs no answer.
+    // A shim that is gone needs no answer.
     if (!call.hand.isLost) call.refuse(toLeveeError(thrown, "Cannot answer"));
   }
 }

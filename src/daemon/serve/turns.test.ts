@@ -90,7 +90,7 @@ test("cancelAdd asks a running and a waiting ADD to stop, and no DEL", async () 
   expect(asked).toEqual(["running", "waiting"]);
 });
 
-test("cancelAdd reaches an ADD that is only announced, until it is not any more", () => {
+test("cancelAdd reaches an ADD that is only announced, until the announcement is disposed", () => {
   const turns = new Turns();
   let asked = 0;
   const announced = turns.announce(one, { verb: "ADD", cancel: () => (asked += 1) });

@@ -2,15 +2,15 @@ import type { ContainerId } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { departureError, type Departure } from "../../base/given-up.ts";
 
-/** Who holds a container's turn, and how it can be asked to stop. */
+/** The operation that holds or wants a container's turn. */
 export interface Holder {
   readonly verb: string;
   cancel(reason: Error): void;
 }
 
 /**
- * One operation at a time per container, different containers in parallel, and GC alone: the CNI specification's
- * rule for runtimes, which Multus leaves to chance.
+ * One operation at a time per container, different containers in parallel, and GC alone. The CNI specification asks
+ * this of runtimes; Multus does not enforce it.
  */
 export class Turns {
   readonly #active = new Map<ContainerId, Holder>();
@@ -18,17 +18,17 @@ export class Turns {
   readonly #announced = new Set<{ readonly containerId: ContainerId; readonly holder: Holder }>();
   #alone = false;
 
-  /** Waits for the container's turn. The caller disposes it on every path. */
+  /** Waits for the container's turn. The caller must dispose it on every path. */
   take(containerId: ContainerId, holder: Holder, signal: Departure): Promise<Disposable> {
     return this.#queue({ containerId, holder, signal });
   }
 
-  /** Waits until nothing runs, and keeps everything else out. */
+  /** Waits until no operation runs, and keeps all others out. */
   takeAlone(holder: Holder, signal: Departure): Promise<Disposable> {
     return this.#queue({ containerId: undefined, holder, signal });
   }
 
-  /** Whether somebody holds or waits for this container, so that background work need not queue behind a call. */
+  /** Whether an operation holds or waits for this container. Background work then comes back later. */
   isBusy(containerId: ContainerId): boolean {
     return (
       this.#alone ||
@@ -37,18 +37,18 @@ export class Turns {
     );
   }
 
-  /** Makes an ADD known that has to wait for something else before it may ask for its turn. */
+  /** Makes an ADD known to `cancelAdd` while it waits for something else, before it asks for its turn. */
   announce(containerId: ContainerId, holder: Holder): Disposable {
     const announced = { containerId, holder };
     this.#announced.add(announced);
     return { [Symbol.dispose]: () => void this.#announced.delete(announced) };
   }
 
-  /** Asks an ADD that holds this container to stop, so that a DEL need not wait for its end. */
+  /** Asks the ADDs of this container to stop, so that a DEL need not wait for their end. */
   cancelAdd(containerId: ContainerId): void {
     const reason = new LeveeError(
       "cancelled",
-      "The attachment was given up as the runtime asked to delete the container",
+      "The attachment was cancelled because the runtime asked to delete the container",
     );
     const holder = this.#active.get(containerId);
     if (holder?.verb === "ADD") holder.cancel(reason);
@@ -85,7 +85,7 @@ export class Turns {
     });
   }
 
-  /** Gives turns to all who may have one, in order; nobody overtakes GC or an earlier request for the same container. */
+  /** Grants the free turns in order. No request overtakes GC or an earlier request for the same container. */
   #grant(): void {
     const wanted = new Set<ContainerId>();
     for (const waiting of this.#waiting.slice()) {
@@ -107,7 +107,7 @@ export class Turns {
     waiting.granted(new Turn(this, containerId));
   }
 
-  /** A turn is over. */
+  /** Ends a turn and grants the next ones. */
   end(containerId: ContainerId | undefined): void {
     if (containerId === undefined) this.#alone = false;
     else this.#active.delete(containerId);
@@ -115,7 +115,7 @@ export class Turns {
   }
 }
 
-/** Given back once; an object without closures, as every call in line holds one. */
+/** Disposed once. It has no closures, because every call in line holds one. */
 class Turn implements Disposable {
   #turns: Turns | undefined;
   readonly #containerId: ContainerId | undefined;

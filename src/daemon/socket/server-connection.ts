@@ -5,33 +5,33 @@ import { FrameReader } from "../../wire/frame-reader.ts";
 import type { Frame } from "../../wire/frame.ts";
 import { encodeRefuse } from "../../wire/messages.ts";
 
-/** A peer that takes nothing of what it is sent holds memory for it; the longest frames and many small ones fit. */
+/** Bounds the memory that a peer can hold by not reading. The longest frames and many small ones fit. */
 const unsentBytesMax = 4 * 1_048_576;
-/** How long a peer may take to hear our last word and hang up too. */
+/** How long a peer may take to read the last frame and close its side. */
 const farewellMs = 1_000;
 
-/** Every connection ends so, and nobody looks at where: one for all of them. */
+/** One error for all connections, because its stack is never read. */
 const peerGone = new LeveeError("hand-lost", "The peer closed the connection");
 
-/** Who takes the frames of a connection. An object, as thousands may wait at a time and a closure for each adds up. */
+/** Takes the frames of a connection. It is an object because thousands may wait, and a closure for each would add up. */
 export interface ConnectionOwner {
   take(frame: Frame, connection: ServerConnection): void;
   /** The peer is gone. */
   left?(reason: Error): void;
 }
 
-/** Who keeps the connections, whoever owns them, and closes each when its time has come. */
+/** Keeps all connections, whatever their owner, and closes each at its `closeAtMs`. */
 export interface ConnectionHost extends ConnectionOwner {
-  /** It says no more; its socket may be there a while longer. */
+  /** The connection has sent its last frame. Its socket may stay open a little longer. */
   ended(connection: ServerConnection): void;
 }
 
-/** A peer's socket as the server has made it: its `data` is the connection itself. */
+/** The server puts the connection into the socket's `data`. */
 export type PeerSocket = Bun.Socket<ServerConnection | undefined>;
 
-/** One peer on the socket: frames in, frames out, and a signal that says when it has gone. */
+/** One peer on the socket: frames in, frames out, and a signal for its end. */
 export class ServerConnection implements HandChannel {
-  /** When the server cuts it off, on the monotonic clock. */
+  /** When the server closes it, on the monotonic clock. */
   closeAtMs = Number.POSITIVE_INFINITY;
   readonly #socket: PeerSocket;
   readonly #reader = new FrameReader();
@@ -40,9 +40,9 @@ export class ServerConnection implements HandChannel {
   #owner: ConnectionOwner;
   #isClosed = false;
   #gone: AbortController | undefined;
-  /** What the kernel has not taken yet; undefined while it takes everything. */
+  /** The bytes that the kernel has not taken yet; undefined when it has taken all. */
   #unsent: Uint8Array | undefined;
-  /** Nothing follows what is unsent. */
+  /** The unsent bytes are the last ones. */
   #isEnding = false;
 
   constructor(socket: PeerSocket, clock: Clock, host: ConnectionHost) {
@@ -52,7 +52,7 @@ export class ServerConnection implements HandChannel {
     this.#owner = host;
   }
 
-  /** Made when somebody asks for it: most who wait only want to be told by `left`. */
+  /** Made on first use: most owners only need `left`. */
   get closed(): AbortSignal {
     if (this.#gone === undefined) {
       this.#gone = new AbortController();
@@ -65,7 +65,7 @@ export class ServerConnection implements HandChannel {
     return this.#isClosed;
   }
 
-  /** Who takes the frames from here on. */
+  /** From here on `owner` takes the frames. */
   handOver(owner: ConnectionOwner): void {
     this.#owner = owner;
   }
@@ -76,7 +76,7 @@ export class ServerConnection implements HandChannel {
     if ((this.#unsent?.length ?? 0) > unsentBytesMax) this.close();
   }
 
-  /** Says why and hangs up. */
+  /** Sends the reason and hangs up. */
   refuse(error: LeveeError): void {
     this.endWith(encodeRefuse(error));
   }
@@ -87,7 +87,7 @@ export class ServerConnection implements HandChannel {
     this.#write(frame);
     this.#isEnding = true;
     this.#endIfSent();
-    // One that neither reads nor hangs up would hold a descriptor for as long as it lives.
+    // A peer that neither reads nor hangs up would hold a descriptor as long as it lives.
     this.closeAtMs = this.#clock.monotonicMs() + farewellMs;
     this.leave();
   }
@@ -97,7 +97,7 @@ export class ServerConnection implements HandChannel {
     this.leave();
   }
 
-  /** The kernel takes more. */
+  /** The kernel can take more bytes. */
   drain(): void {
     const { length = 0 } = this.#unsent ?? {};
     if (length > 0) this.#flush();
@@ -109,7 +109,7 @@ export class ServerConnection implements HandChannel {
     try {
       for (const frame of this.#reader.push(chunk)) {
         this.#owner.take(frame, this);
-        // What came in the same breath as the last frame is for nobody.
+        // Frames that came in one chunk with the last one are ignored.
         if (this.isClosed) return;
       }
     } catch (thrown) {
@@ -117,7 +117,7 @@ export class ServerConnection implements HandChannel {
     }
   }
 
-  /** The peer is gone, or is no longer listened to. */
+  /** The peer is gone, or the daemon no longer listens to it. */
   leave(): void {
     if (this.isClosed) return;
     this.#isClosed = true;
@@ -126,7 +126,7 @@ export class ServerConnection implements HandChannel {
     this.#gone?.abort(peerGone);
   }
 
-  /** What is unsent stays in one piece: frames are few and small, and seldom wait at all. */
+  /** Unsent bytes stay in one buffer: frames are few and small, and seldom have to wait. */
   #write(frame: Uint8Array): void {
     const wasWaiting = this.#unsent !== undefined;
     this.#unsent = this.#unsent === undefined ? frame : Buffer.concat([this.#unsent, frame]);
@@ -138,7 +138,7 @@ export class ServerConnection implements HandChannel {
     if (unsent === undefined) return;
     const taken = this.#socket.write(unsent);
     if (taken >= unsent.length) this.#unsent = undefined;
-    // A broken connection takes nothing, and its end is told apart.
+    // A broken connection takes nothing; its end comes as an event of its own.
     else if (taken > 0) this.#unsent = Uint8Array.prototype.slice.call(unsent, taken);
   }
 

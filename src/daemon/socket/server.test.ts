@@ -36,7 +36,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o7777;
 }
 
-// The socket folder must be root's, so only root can have one.
+// The socket folder must belong to root, so only root can make one.
 describe.skipIf(process.getuid?.() !== 0)("Server.listen", () => {
   test("makes the folder private, and the socket too", async () => {
     await listen(join(folder, "run/levee"));
@@ -44,13 +44,16 @@ describe.skipIf(process.getuid?.() !== 0)("Server.listen", () => {
     expect(modeOf(join(folder, "run/levee/levee.sock"))).toBe(0o600);
   });
 
-  test.each([0o755, 0o777, 0o1700, 0o500])("gives root's folder of mode %o the mode the shim wants", async (mode) => {
-    const socketDir = join(folder, "run");
-    mkdirSync(socketDir);
-    chmodSync(socketDir, mode);
-    await listen(socketDir);
-    expect(modeOf(socketDir)).toBe(0o700);
-  });
+  test.each([0o755, 0o777, 0o1700, 0o500])(
+    "sets a folder of root with mode %o to the mode that the shim requires",
+    async (mode) => {
+      const socketDir = join(folder, "run");
+      mkdirSync(socketDir);
+      chmodSync(socketDir, mode);
+      await listen(socketDir);
+      expect(modeOf(socketDir)).toBe(0o700);
+    },
+  );
 
   test("refuses another user's folder, as the shim would, and leaves it as it is", async () => {
     const socketDir = join(folder, "run");
@@ -63,7 +66,7 @@ describe.skipIf(process.getuid?.() !== 0)("Server.listen", () => {
     expect(modeOf(socketDir)).toBe(0o755);
   });
 
-  test.each(["file", "file/below"])("refuses %s, where a file is in the way, naming the setting", async (name) => {
+  test.each(["file", "file/below"])("refuses %s because a file is in the way, and names the setting", async (name) => {
     writeFileSync(join(folder, "file"), "");
     const socketDir = join(folder, name);
     expect(await listen(socketDir).catch((thrown: unknown) => thrown)).toMatchObject({

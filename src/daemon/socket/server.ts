@@ -7,9 +7,9 @@ import { ServerConnection, type ConnectionHost, type PeerSocket } from "./server
 
 const socketName = "levee.sock";
 
-/** A peer that connects and says nothing holds a descriptor; five seconds are plenty for one frame from a local process. */
+/** A silent peer holds a descriptor. A local process needs far less than this for one frame. */
 const firstFrameMsMax = 5_000;
-/** How often connections are looked at for the end of their time; one timer for all, as there may be thousands. */
+/** How often connections are checked for their `closeAtMs`. One timer serves all, because there may be thousands. */
 const lookMs = 1_000;
 
 export interface ServerOptions {
@@ -17,20 +17,20 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly heartbeatMs: number;
   readonly connectionsMax: number;
-  /** Takes a connection with its first frame. */
+  /** Called with each new connection and its first frame. */
   readonly onOpened: (connection: ServerConnection, first: Frame) => void;
 }
 
 /**
- * The daemon's door. Whoever can talk here runs plugins as root, so the folder is 0700 and the shim checks it too.
- * The socket is bound under a unique name and renamed into place: there is never a moment without a socket, and a
- * dying daemon cannot unlink its successor's.
+ * Listens on the daemon's socket. A peer can run plugins as root, so the folder is 0700 and the shim checks it too.
+ * The socket is bound under a unique name and renamed into place. So there is a socket at every moment, and a dying
+ * daemon cannot unlink the next one's.
  */
 export class Server implements ConnectionHost {
   readonly path: string;
   readonly #options: ServerOptions;
   readonly #connections = new Set<ServerConnection>();
-  /** Those that have had their last word, until their sockets are closed. */
+  /** Connections that have sent their last frame, until their sockets are closed. */
   readonly #ending = new Set<ServerConnection>();
   #listener: Bun.UnixSocketListener<ServerConnection | undefined> | undefined;
   #inode: bigint | undefined;
@@ -45,7 +45,7 @@ export class Server implements ConnectionHost {
     const { socketDir, clock, heartbeatMs } = this.#options;
     await makePrivateFolder(socketDir);
     const unique = `${this.path}.${Buffer.from(clock.randomBytes(6)).toString("hex")}`;
-    // Not node:net: a connection of it costs 3 KiB while it waits, and thousands may. See ADR 0023.
+    // A waiting connection of node:net costs 3 KiB, and thousands may wait (ADR 0023).
     this.#listener = Bun.listen({ unix: unique, data: undefined, socket: this.#handlers() });
     await chmod(unique, 0o600);
     this.#inode = (await stat(unique, { bigint: true })).ino;
@@ -59,9 +59,9 @@ export class Server implements ConnectionHost {
     );
   }
 
-  /** Takes no new peers; those connected stay until they are done. */
+  /** Takes no new peers. Connected peers stay. */
   async stopListening(): Promise<void> {
-    // A successor may have renamed its own socket over ours meanwhile; that one is not ours to remove.
+    // The next daemon may have renamed its socket over ours. That one must stay.
     const current = await stat(this.path, { bigint: true }).catch(() => undefined);
     if (current !== undefined && current.ino === this.#inode) await unlink(this.path).catch(() => undefined);
     this.#listener?.stop();
@@ -76,7 +76,7 @@ export class Server implements ConnectionHost {
     return this.#connections.size;
   }
 
-  /** One set for all sockets. The reason of a broken connection does not matter: the peer is gone either way. */
+  /** One set of handlers for all sockets. The reason of a broken connection is ignored: the peer is gone either way. */
   #handlers(): Bun.SocketHandler<ServerConnection | undefined> {
     const leave = ({ data }: PeerSocket): void => data?.leave();
     return {
@@ -87,7 +87,7 @@ export class Server implements ConnectionHost {
       },
       data: ({ data }, chunk) => data?.receive(chunk),
       drain: ({ data }) => data?.drain(),
-      // Without half-open connections: a peer that says no more hears no more.
+      // No half-open connections: a peer that ends its side gets no more frames.
       end: (socket) => {
         leave(socket);
         socket.end();
@@ -104,7 +104,7 @@ export class Server implements ConnectionHost {
     const { clock, connectionsMax } = this.#options;
     if (this.#connections.size >= connectionsMax) {
       connection.refuse(
-        new LeveeError("try-later", `Cannot take another connection as there are ${connectionsMax} already`),
+        new LeveeError("try-later", `Cannot take another connection as ${connectionsMax} are open already`),
       );
       return;
     }
@@ -112,7 +112,7 @@ export class Server implements ConnectionHost {
     connection.closeAtMs = clock.monotonicMs() + firstFrameMsMax;
   }
 
-  /** The first frame of a connection; whoever is given it owns the connection from then on. */
+  /** Takes the first frame. The code that it is passed to owns the connection from then on. */
   take(frame: Frame, connection: ServerConnection): void {
     connection.closeAtMs = Number.POSITIVE_INFINITY;
     this.#options.onOpened(connection, frame);
@@ -130,7 +130,7 @@ export class Server implements ConnectionHost {
   }
 }
 
-/** Makes the folder, or refuses one that is not root's: the shim would not trust it. Its parents are not ours to judge. */
+/** Makes the folder, or refuses another user's, because the shim would not trust it. Parent folders are not checked. */
 async function makePrivateFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -155,7 +155,7 @@ async function makePrivateFolder(folder: string): Promise<void> {
     );
   }
   try {
-    // As the shim checks it: any other bit makes it turn away.
+    // The shim refuses a folder with any other bit.
     if ((facts.mode & 0o7777) !== 0o700) await chmod(folder, 0o700);
   } catch (cause) {
     throw new LeveeError(

@@ -54,19 +54,19 @@ test("directoryView finds what the folder holds", async () => {
   expect(view.problems?.()).toEqual([]);
 });
 
-test("requestOf names the file that cannot be read, for the network may be in it", async () => {
+test("requestOf names a file that cannot be read, because the network may be in it", async () => {
   const view = await viewOf({ "good.yaml": goodPod, "lan.yaml": "kind: NetworkAttachmentDefinition\nspec: [\n" });
   expect(await refusal(view)).toMatch(
     /^cannot find .* \(lan\) in namespace \(default\); 1 file in the directory cannot be read: lan\.yaml, line \d+$/,
   );
 });
 
-test("requestOf says nothing of the folder when all of it was read, or when there is none", async () => {
+test("requestOf does not mention the folder when all of it was read, or when there is none", async () => {
   expect(await refusal(await viewOf({ "a.yaml": goodPod, "b.yaml": goodPod }))).toBe(missing);
   expect(await refusal(emptyView)).toBe(missing);
 });
 
-test("requestOf names a few files of many, and counts them all", async () => {
+test("requestOf names three unread files at most, and counts all", async () => {
   const view = { ...emptyView, problems: () => ["a, line 1", "b", "c", "d"] };
   expect(await refusal(view)).toBe(`${missing}; 4 files in the directory cannot be read: a, line 1; b; c, …`);
 });

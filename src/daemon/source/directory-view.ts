@@ -1,7 +1,7 @@
 import type { Directory } from "../../directory/directory.ts";
 import type { View } from "../../view/view.ts";
 
-/** The folder as a view of pods and networks. */
+/** A folder of YAML as a view of pods and networks. */
 export function directoryView(directory: Directory): View {
   return {
     findPod: (namespace, name) => directory.findPod(namespace, name),
@@ -13,7 +13,7 @@ export function directoryView(directory: Directory): View {
   };
 }
 
-/** Each file once, with its first bad line. A file that defines an object again was read, so it is left out. */
+/** Each unread file once, with its first bad line. A file with a duplicate object was read, so it is left out. */
 function unreadFiles(directory: Directory): readonly string[] {
   const places = new Map<string, string>();
   for (const { file, line, reason } of directory.problems()) {

@@ -17,11 +17,11 @@ describe("clusterPlaceOf", () => {
     expect(nodeName({})).toBe("host.example");
   });
 
-  test("is outside of a cluster without the service's address", () => {
+  test("finds no cluster without the service's address", () => {
     expect(clusterPlaceOf({ KUBERNETES_SERVICE_HOST: "127.0.0.1" }, "h").service).toBeUndefined();
   });
 
-  test("finds the service account where it was told", () => {
+  test("finds the service account in the folder that the environment names", () => {
     expect(clusterPlaceOf({ ...inPod, LEVEE_SERVICE_ACCOUNT_DIR: "/sa" }, "h").service).toEqual({
       host: "127.0.0.1",
       port: "443",

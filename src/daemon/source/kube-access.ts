@@ -5,7 +5,7 @@ import { kubeconfigAccess } from "../../kube/access/kubeconfig.ts";
 
 /** What the environment says about the cluster. */
 export interface ClusterPlace {
-  /** Empty when it is not known. */
+  /** Empty when unknown. */
   readonly nodeName: string;
   /** The API server's service; undefined outside of a cluster. */
   readonly service: ServicePlace | undefined;
@@ -18,7 +18,7 @@ interface ServicePlace {
   readonly accountFolder: string;
 }
 
-/** Reads the variables that kubelet and the manifest set. Multus' manifest has a variable of its own for the node. */
+/** Reads the variables that kubelet and the manifest set. Multus' manifest has its own variable for the node's name. */
 export function clusterPlaceOf(env: Readonly<Record<string, string | undefined>>, hostName: string): ClusterPlace {
   const read = (key: string): string => env[key] ?? "";
   const host = read("KUBERNETES_SERVICE_HOST");

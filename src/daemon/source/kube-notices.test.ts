@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { OutboxHealth } from "../../kube/outbox/outbox.ts";
-import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
+import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices, type KubeParts } from "./kube-notices.ts";
 import { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";

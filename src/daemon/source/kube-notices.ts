@@ -4,7 +4,7 @@ import type { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { awaySinceMs } from "./kube-view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** The parts of a cluster as source that report their health. */
+/** The parts of a cluster source whose health a person may ask for. */
 export interface KubeParts {
   readonly server: string;
   readonly cluster: Pick<ClusterView, "health" | "synced">;
@@ -12,7 +12,7 @@ export interface KubeParts {
   readonly eventTeller: Pick<KubeEventTeller, "health">;
 }
 
-/** What a person should know about the API server and the outboxes. */
+/** The present problems with the API server and the outboxes. */
 export function kubeNotices(parts: KubeParts): readonly string[] {
   return [...viewNotices(parts), ...outboxNotices(parts)];
 }

@@ -4,7 +4,7 @@ import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
-import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
+import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
 import { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { kubeView } from "./kube-view.ts";
@@ -19,14 +19,14 @@ interface ClusterOptions {
   readonly metrics: MetricsRegistry;
 }
 
-/** The API server as source. Nothing here waits for it: the local copy is served, and grows when the server answers. */
+/** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
 export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
   const cluster = new ClusterView({ api, clock, logger, nodeName });
   const view = kubeView(cluster, access.server);
-  const helpOfStatuses = "Network-status annotations by what became of them";
+  const helpOfStatuses = "Network-status annotations by outcome";
   const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);
-  const events = metrics.counter("levee_events_total", "Events by what became of them", ["outcome"]);
+  const events = metrics.counter("levee_events_total", "Events by outcome", ["outcome"]);
   const onFate = (outcome: string): void => statuses.add([outcome]);
   const statusTeller = new KubeStatusTeller({ api, view, clock, logger, onFate });
   const onOutcome = (outcome: string): void => events.add([outcome]);

@@ -2,7 +2,7 @@ import type { ClusterView } from "../../kube/watch/cluster-view.ts";
 import type { LiveView, View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** On a slow line a new connection alone takes four round trips. The lookup's own limit is shorter. */
+/** On a slow line a new connection alone takes four round trips. The look-up's own limit is shorter. */
 const readMsMax = 10_000;
 
 /** The local copy of the cluster as a view of pods and networks, with the API server itself behind it. */
@@ -18,8 +18,8 @@ export function kubeView(cluster: ClusterView, server: string): View {
 }
 
 /**
- * Since when the server has answered neither watch, on the wall clock. A refusal is an answer. One working watch is
- * enough, because the other may still be reconnecting.
+ * Since when the server has answered neither watch, on the wall clock. A refusal is an answer. With one working watch the
+ * server is not away, because the other may still be reconnecting.
  */
 export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | undefined {
   const { pods, networks } = cluster.health();

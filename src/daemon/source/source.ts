@@ -3,7 +3,7 @@ import type { StatusTeller } from "../tell/status-teller.ts";
 import type { View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** A folder or a cluster: it has the pods and networks, and the daemon tells it what became of them. */
+/** A folder or a cluster: the daemon reads pods and networks from it, and tells it what happened to them. */
 export interface Source {
   readonly view: View;
   readonly eventTeller: EventTeller;

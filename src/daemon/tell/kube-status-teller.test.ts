@@ -74,7 +74,7 @@ describe("KubeStatusTeller", () => {
     ["refuses", new KubeError("api-refused", "pods is forbidden", { status: 403 }), "pods is forbidden"],
     ["has a webhook that fails", new KubeError("api-refused", "no webhook", { status: 500 }), "no webhook"],
     ["does not listen", away, "connection refused"],
-  ])("tells why it is put off by a server that %s, and goes on", async (_what, refusal, why) => {
+  ])("gives the reason when a server %s, and goes on", async (_what, refusal, why) => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(refusal);
     const told: string[] = [];
@@ -97,7 +97,7 @@ describe("KubeStatusTeller", () => {
     expect(await first).toBe("replaced");
   });
 
-  test("tells at once of a server that is known to be away, and delivers when it is back", async () => {
+  test("gives a reason at once when the server is known to be away, and delivers when it is back", async () => {
     const desk = new Desk();
     desk.awaySinceMs = 1;
     desk.answer = () => Promise.reject(away);

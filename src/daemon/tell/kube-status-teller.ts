@@ -2,7 +2,7 @@ import type { ContainerId } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { closingMs } from "../../config/budgets.ts";
+import { closingMs } from "../../config/time-budgets.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import type { Fate, Letter } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";

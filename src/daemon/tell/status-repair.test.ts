@@ -50,7 +50,7 @@ async function repaired(
         return Promise.resolve("delivered");
       },
     },
-    // Nothing else of it is asked.
+    // Only these parts are used.
     view: { ...emptyView, live: live as LiveView, pods: () => first, findPod: () => Promise.resolve(all.at(-1)) },
   });
   await clock.advance(1_000);

@@ -28,7 +28,7 @@ export interface DelNeeds {
   readonly unknown: UndoUnknown;
 }
 
-/** The verb DEL: undoes what ADD attached, with ADD's own bytes. Early, late and repeated DELs all succeed. */
+/** The verb DEL: undoes an ADD, with ADD's own bytes. Early, late and repeated DELs all succeed. */
 export class Del {
   readonly #needs: DelNeeds;
   readonly #shared = new SharedDeletes();
@@ -49,7 +49,7 @@ export class Del {
     const late = (): LeveeError =>
       new LeveeError(
         "try-later",
-        `Cannot delete ${request.containerId} now as its turn did not come within ${config.delQueueMs} ms`,
+        `Cannot delete ${request.containerId} now: it waited ${config.delQueueMs} ms for its turn`,
       );
     using limit = deadline(clock, config.delQueueMs, late, call.signal);
     using _turn = await turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
@@ -71,7 +71,7 @@ export class Del {
       await recovery.proveGone(call.hand, record);
       await undo.delete(record, place);
     } catch (thrown) {
-      // The runtime wants it gone; recovery finishes it if this shim cannot.
+      // The runtime wants the attachment gone, so recovery finishes the work of a lost shim.
       if (call.hand.isLost) recovery.lostDelete(record.token, call.hand.identity);
       throw thrown;
     }

@@ -23,7 +23,7 @@ export class Leaks {
     this.#needs = needs;
   }
 
-  /** Writes each failure once, and crosses out the entries of an earlier try that this one has undone. */
+  /** Writes each failure once, and resolves the entries of an earlier try that this one has undone. */
   async settle(record: AttachmentRecord, now: NetnsNow, failures: readonly ChainFailure[]): Promise<void> {
     const known = this.#known(record);
     for (const [index, entry] of known) {
@@ -38,7 +38,7 @@ export class Leaks {
     for (const { index, error } of failures) await this.#keep(leakOf(seen, [index], error.message, this.#needs.clock));
   }
 
-  /** A container whose record is lost: what it has cannot be named. */
+  /** A container whose record is lost, so that its networks are unknown. */
   async addUnknown(container: AttachmentKey, facts: UnknownFacts): Promise<void> {
     await this.#keep(unknownLeak(container, facts, this.#needs.clock));
   }
@@ -60,7 +60,7 @@ export class Leaks {
     else eventTeller.aboutNode({ type: "Warning", reason: "NetworkLeaked", message });
   }
 
-  /** Entries from a daemon that died before it could end the record, each with the place of its chain. */
+  /** Entries of a daemon that died before it could end the record, each with the index of its chain. */
   #known(record: AttachmentRecord): readonly (readonly [number, LeakEntry])[] {
     const entries = this.#needs.journal.leaks().filter((entry) => entry.containerId === record.containerId);
     return record.chains.flatMap((chain, index) =>
@@ -72,8 +72,8 @@ export class Leaks {
 }
 
 /**
- * A record from Multus, or one that was worked out again, knows its namespace only by path. The namespace seen now is
- * written down, so that a later try does not take another one at that path for it.
+ * A record from Multus, or one that was rebuilt, knows its namespace only by path. The entry gets the identity seen now,
+ * so that a later try does not confuse it with another namespace at that path.
  */
 function withIdentity(record: AttachmentRecord, now: NetnsNow, bootId: string): AttachmentRecord {
   return record.netns.identity === undefined ? { ...record, netns: now, bootId } : record;

@@ -23,7 +23,7 @@ export interface LostContainer {
   readonly args: CniArgs;
   readonly cniPath: string;
   readonly now: NetnsNow;
-  /** The call's configuration, asked for only when the networks must be worked out again. */
+  /** The call's configuration, asked for only when the record must be rebuilt. */
   readonly config: () => Promise<JsonText>;
 }
 
@@ -35,7 +35,7 @@ export interface LostRecordsNeeds {
   readonly confs: ConfCache;
 }
 
-/** Finds a record again that the journal does not have. */
+/** Finds a record that the journal does not have. */
 export class LostRecords {
   readonly #needs: LostRecordsNeeds;
 
@@ -44,8 +44,8 @@ export class LostRecords {
   }
 
   /**
-   * Whether anything of the container may be on this node. Multus' files hold a copy of our attachments too, so for a
-   * container that lives with another interface they say nothing about this one.
+   * Whether anything of the container may be on this node. Multus' files also hold copies of Levee's attachments, so a
+   * file about another interface of the container does not count.
    */
   async mayExist({ containerId, ifname }: LostContainer): Promise<boolean> {
     const { journal, config } = this.#needs;
@@ -57,7 +57,7 @@ export class LostRecords {
     return record === undefined || record.ifname === ifname;
   }
 
-  /** From Multus' cache, else as ADD would plan it today. */
+  /** Reads Multus' cache, else plans again as ADD would today. */
   async find(container: LostContainer): Promise<AttachmentRecord | undefined> {
     return (await this.#fromMultus(container)) ?? (await this.#workOut(container));
   }
@@ -67,7 +67,7 @@ export class LostRecords {
       const record = await readMultusRecord(this.#needs.config.cniDir, containerId);
       return record?.ifname === ifname ? record : undefined;
     } catch (thrown) {
-      this.#needs.logger.warn("Multus' cache cannot be asked for a lost record", {
+      this.#needs.logger.warn("Multus' cache could not be read for a lost record", {
         container: containerId,
         reason: toLeveeError(thrown, "Reading").message,
       });
@@ -87,7 +87,7 @@ export class LostRecords {
       const chains = planAttachments({ request: container, ...networks, runtimeConfig: conf.runtimeConfig });
       return recordFor(container, chains, conf.cniVersion);
     } catch (thrown) {
-      logger.warn("A lost record could not be worked out again", {
+      logger.warn("A lost record could not be rebuilt", {
         container: container.containerId,
         reason: toLeveeError(thrown, "Rebuild").message,
       });

@@ -31,20 +31,20 @@ export interface OfflineDelete {
   readonly config: JsonText;
 }
 
-/** Several writes in one go are read once. */
+/** Several writes within this time are read together. */
 const settleMs = 50;
-/** A record that could not be dealt with, or an event that was lost, is looked at again. */
+/** The folder is read again this often, for a record that failed and for a lost file event. */
 const rescanMs = 10_000;
 
-/** What a killed shim left half written is removed after this. */
+/** The half-written file of a killed shim is removed after this. */
 const tornMsMin = 60_000;
 
-/** The folder in which shims leave deletes and acknowledgements while the daemon is away. */
+/** The folder where shims leave deletes and acknowledgements while the daemon is away. */
 export class OfflineFolder {
   readonly #options: OfflineOptions;
   readonly #first = Promise.withResolvers<void>();
   #watcher: FSWatcher | undefined;
-  /** Deletes that recovery has: every removal tells of a change, and a full folder would be read again with each. */
+  /** Deletes that recovery has already. Each removal is a file event, and these are not read again then. */
   readonly #handed = new Set<string>();
   #isReading = false;
   #cancelRead: Cancel | undefined;
@@ -55,17 +55,17 @@ export class OfflineFolder {
     this.#options = options;
   }
 
-  /** Resolves when the folder has been read for the first time: before that nobody knows which deletes come before a call. */
+  /** Resolves after the first reading. Before that it is unknown which deletes must go before a call. */
   get ready(): Promise<void> {
     return this.#first.promise;
   }
 
-  /** Deletes that are read and not done yet. */
+  /** How many deletes are read and not done yet. */
   get waiting(): number {
     return this.#handed.size;
   }
 
-  /** Reads the folder now and whenever it changes. Called once the socket listens, so that no shim falls in between. */
+  /** Reads the folder now and whenever it changes. Called when the socket listens, so that no record is missed. */
   async start(onDelete: (request: OfflineDelete) => void): Promise<void> {
     const { stateDir, clock, logger } = this.#options;
     this.#onDelete = onDelete;
@@ -92,23 +92,23 @@ export class OfflineFolder {
     return hasOffline(this.#options.stateDir, name);
   }
 
-  /** Whether the runtime has asked to delete this attachment while the daemon was away. */
+  /** Whether the runtime asked to delete this attachment while the daemon was away. */
   hasDelete(containerId: ContainerId, ifname: IfName): boolean {
     return this.has(deleteName(containerId, ifname));
   }
 
-  /** What was asked for in this record is done, whatever its name says. */
+  /** The record is dealt with, so its file goes. */
   async drop(name: string): Promise<void> {
     await removeOffline(this.#options.stateDir, name);
     this.#handed.delete(name);
   }
 
-  /** The attachment is gone, so a delete of it that somebody wrote down is done. */
+  /** The attachment is gone, so its recorded delete is done. */
   dropDelete(containerId: ContainerId, ifname: IfName): Promise<void> {
     return this.drop(deleteName(containerId, ifname));
   }
 
-  /** After the first event, not after the last: a steady stream of records must not put off their reading. */
+  /** The time counts from the first event, so that a steady stream of records does not put the reading off. */
   #readSoon(): void {
     this.#cancelRead ??= this.#options.clock.after(settleMs, () => {
       this.#cancelRead = undefined;
@@ -116,7 +116,7 @@ export class OfflineFolder {
     });
   }
 
-  /** One reading at a time: two would deal with the same records. What changes meanwhile is read after it. */
+  /** One reading at a time, because two would use the same records. A change meanwhile causes another reading. */
   async #read(): Promise<void> {
     if (this.#isReading) {
       this.#readSoon();
@@ -128,37 +128,37 @@ export class OfflineFolder {
 
   async #readOnce(): Promise<void> {
     const { stateDir, clock } = this.#options;
-    await sweepOffline(stateDir, clock.wallMs(), tornMsMin).catch((thrown: unknown) => this.#report("", thrown));
+    await sweepOffline(stateDir, clock.wallMs(), tornMsMin).catch((thrown: unknown) => this.#logFailure("", thrown));
     await this.#each(["ack", "del"], (record) =>
       record.kind === "ack" ? this.#acknowledge(record) : this.#hand(record),
     );
   }
 
-  /** One record that cannot be dealt with (a full disk, say) keeps neither the others nor the daemon from going on. */
+  /** A record that fails, for example because the disk is full, stops neither the other records nor the daemon. */
   async #each(kinds: readonly OfflineRecord["kind"][], use: (record: OfflineRecord) => Promise<void>): Promise<void> {
-    const report = (file: string, thrown: unknown): void => this.#report(file, thrown);
+    const logFailure = (file: string, thrown: unknown): void => this.#logFailure(file, thrown);
     try {
       const there = new Set<string>();
       const isKnown = (name: string): boolean => this.#handed.has(name) && there.add(name).has(name);
-      const records = await readOfflineFolder(this.#options.stateDir, kinds, report, isKnown);
+      const records = await readOfflineFolder(this.#options.stateDir, kinds, logFailure, isKnown);
       if (kinds.includes("del")) this.#keepOnly(there);
       for (const record of records) {
-        await use(record).catch((thrown: unknown) => report(record.name, thrown));
+        await use(record).catch((thrown: unknown) => logFailure(record.name, thrown));
       }
     } catch (thrown) {
-      report("", thrown);
+      logFailure("", thrown);
     }
   }
 
-  /** The others are gone by another hand than ours; one that comes again under the same name is a new one. */
+  /** Forgets deletes whose files are gone. A later file with the same name is a new delete. */
   #keepOnly(there: ReadonlySet<string>): void {
     for (const name of this.#handed) if (!there.has(name)) this.#handed.delete(name);
   }
 
-  #report(file: string, thrown: unknown): void {
+  #logFailure(file: string, thrown: unknown): void {
     const reason = toLeveeError(thrown, "Reading").message;
     const what = file === "" ? "The folder of offline records" : "An offline record";
-    this.#options.logger.error(`${what} could not be dealt with and is tried again`, { file, reason });
+    this.#options.logger.error(`${what} could not be processed and will be tried again`, { file, reason });
   }
 
   async #acknowledge(record: OfflineRecord): Promise<void> {
@@ -173,7 +173,7 @@ export class OfflineFolder {
       request = readDelete(record);
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Reading").message;
-      this.#options.logger.error("An offline record cannot be understood and is put aside", {
+      this.#options.logger.error("An offline record cannot be parsed and is put aside", {
         file: record.name,
         reason,
       });

@@ -23,7 +23,7 @@ export interface RecoverNeeds {
 /** How long one item may take. */
 export interface RecoverLimits {
   readonly signal: AbortSignal;
-  /** The hand's time for it: a call's own shim must keep time for its own work. */
+  /** The hand's time for it. A call's own shim must keep time for its call. */
   readonly limitMs: number;
 }
 
@@ -41,7 +41,7 @@ export class RecoverItem {
     return item.kind === "offline" ? this.#offlineDelete(hand, item.request, limits) : this.#record(hand, item, limits);
   }
 
-  /** Undoes, or deletes, what a lost shim left of one record. */
+  /** Undoes or deletes one record of a lost shim. */
   async #record(hand: Hand, work: RecordWork, { signal, limitMs }: RecoverLimits): Promise<boolean> {
     const { journal, turns, suspects, offline, undo, bootId } = this.#needs;
     const seen = journal.findByToken(work.token);
@@ -51,7 +51,7 @@ export class RecoverItem {
     const before = journal.findByToken(work.token);
     if (before === undefined || isSettled(before, work)) return true;
     await suspects.proveGone(hand, before);
-    // A shim that has printed its result leaves a note before it exits. It is gone now, so the note is there or never comes.
+    // A shim that has printed its result leaves an acknowledgement before it exits. It is gone, so no later one can come.
     await offline.readAcknowledgements();
     const record = journal.findByToken(work.token);
     if (record === undefined || isSettled(record, work)) return true;
@@ -62,7 +62,7 @@ export class RecoverItem {
     return true;
   }
 
-  /** Carries out a DEL that the runtime made while the daemon was away. */
+  /** Carries out a DEL that a shim recorded while the daemon was away. */
   async #offlineDelete(hand: Hand, request: OfflineDelete, { signal, limitMs }: RecoverLimits): Promise<boolean> {
     const { journal, turns, suspects, offline, undo, unknown, bootId } = this.#needs;
     if (turns.isBusy(request.containerId)) return false;
@@ -82,9 +82,8 @@ export class RecoverItem {
   }
 
   /**
-   * When the journal was damaged, the line that says that the runtime has its result may be among those that were lost:
-   * an attachment that seems unfinished and whose namespace lives may belong to a running pod. It waits for the
-   * runtime's DEL, or for the end of the namespace.
+   * A damaged journal may have lost the line that the runtime has its result. So an attachment that seems unfinished may
+   * belong to a running pod while its namespace lives. It waits for the runtime's DEL, or for the end of the namespace.
    */
   #refuseDoubtful(record: AttachmentRecord, now: NetnsNow): void {
     const { journal, bootId } = this.#needs;
@@ -95,12 +94,12 @@ export class RecoverItem {
     if (!isUnfinished || !isDamaged || netnsToPass(record, now, bootId) === "") return;
     throw new LeveeError(
       "try-later",
-      "An attachment seems unfinished, but the journal was damaged and its namespace lives: it is left to the runtime's DEL",
+      "Cannot undo an attachment that seems unfinished: the journal was damaged and its namespace lives; the runtime's DEL removes it",
     );
   }
 }
 
-/** Where the record's namespace is now. A call's own shim may only enter its own, so another living one must wait. */
+/** The record's namespace as it is now. A call's own shim may enter only its own, so another living one must wait. */
 async function netnsNow(hand: Hand, record: AttachmentRecord, bootId: string): Promise<NetnsNow> {
   const { path } = record.netns;
   const [identity] = path === "" ? [undefined] : await hand.stat([path]);

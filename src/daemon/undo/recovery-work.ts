@@ -5,13 +5,13 @@ import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 
-/** Work that a lost shim, or a time without a daemon, has left behind. */
+/** Work that a lost shim, or a time without a daemon, left behind. */
 export type Work = (RecordWork | OfflineWork) & Schedule;
 
 export interface RecordWork {
   readonly kind: "record";
   readonly token: string;
-  /** The runtime wants it deleted, whatever the journal had time to write down of that. */
+  /** The runtime wants it deleted, even if the journal does not say so. */
   readonly isDelete: boolean;
 }
 
@@ -24,15 +24,15 @@ interface Schedule {
   notBeforeMs: number;
   pauseMs: number;
   attempts: number;
-  /** When the log last said why it waits. */
+  /** When the reason of the wait was last logged. */
   loggedMs: number;
 }
 
-/** The first pause of work that cannot be done yet: a killed shim and its turn are gone in moments. Then longer ones. */
+/** The first pause of blocked work: a killed shim and its turn are gone in moments. Later pauses double. */
 const firstPauseMs = 50;
-/** Often enough to be found in a log, rarely enough not to fill it. */
+/** Often enough to be found in a log, and too seldom to fill it. */
 const logEveryMs = 60_000;
-/** A wait that is shorter than this is in the nature of things and not worth a line. */
+/** Fewer attempts than this are normal and are not logged. */
 const quietAttempts = 4;
 
 export function newWork(what: RecordWork | OfflineWork): Work {
@@ -43,11 +43,11 @@ export function isDue(work: Work, nowMs: number): boolean {
   return work.notBeforeMs <= nowMs;
 }
 
-/** What a person reads at the start, who may be waiting for just these. */
+/** The log line at the start: a person may be waiting for these deletes. */
 export function offlineText(count: number, hasResident: boolean): string {
   const [deletes, verb, them] = count === 1 ? ["delete", "waits", "it"] : ["deletes", "wait", "they"];
-  const said = `${count} ${deletes} made while the daemon was away ${verb} to be carried out`;
-  return hasResident ? said : `${said}: ${them} ${verb} for a resident hand`;
+  const text = `${count} ${deletes} made while the daemon was away ${verb} to be carried out`;
+  return hasResident ? text : `${text}: ${them} ${verb} for a resident hand`;
 }
 
 interface PostponedNeeds {
@@ -56,14 +56,14 @@ interface PostponedNeeds {
   readonly logger: Logger;
 }
 
-/** Logs an undo that is blocked for long, again and again: a person would not look for it otherwise. */
+/** Logs a long-blocked undo again and again, because a person would not look for it otherwise. */
 export function logPostponed(work: Work, error: LeveeError, needs: PostponedNeeds): void {
   const nowMs = needs.clock.monotonicMs();
   const isRoutine = error.code === "try-later" && work.attempts < quietAttempts;
   if (isRoutine || nowMs - work.loggedMs < logEveryMs) return;
   work.loggedMs = nowMs;
   const record = work.kind === "record" ? needs.journal.findByToken(work.token) : undefined;
-  needs.logger.warn("Something is still to be undone or deleted and will be tried again", {
+  needs.logger.warn("An undo or a delete is still due and will be tried again", {
     container: work.kind === "offline" ? work.request.containerId : record?.containerId,
     attempts: work.attempts + 1,
     reason: error.message,

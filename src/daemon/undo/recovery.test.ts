@@ -20,7 +20,7 @@ const request: OfflineDelete = {
   config: asJsonText("{}", "the test"),
 };
 
-/** A node without records, whose folder of offline records holds these files. */
+/** A node without journal records, with these files in its folder of offline records. */
 function recoveryWith(files: Set<string>, logger: Logger = silentLogger): Recovery {
   return new Recovery({
     clock: systemClock,
@@ -35,7 +35,7 @@ function recoveryWith(files: Set<string>, logger: Logger = silentLogger): Recove
   });
 }
 
-test("Recovery.isDeletePending is true for what was deleted while the daemon was away, until that is done", () => {
+test("Recovery.isDeletePending is true for a delete made while the daemon was away, until it is done", () => {
   const files = new Set([request.name]);
   const recovery = recoveryWith(files);
   expect(recovery.isDeletePending(attachment)).toBe(false);
@@ -47,7 +47,7 @@ test("Recovery.isDeletePending is true for what was deleted while the daemon was
   expect(recovery.isDeletePending(attachment)).toBe(false);
 });
 
-test("Recovery.start says how many deletes wait, and nothing when there are none", async () => {
+test("Recovery.start logs how many deletes wait, and nothing when there are none", async () => {
   const said: string[] = [];
   const logger = { ...silentLogger, info: (message: string): number => said.push(message) };
   const idle = recoveryWith(new Set(), logger);

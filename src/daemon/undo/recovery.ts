@@ -15,13 +15,13 @@ import type { Residents } from "./residents.ts";
 import type { LeakRetries } from "./retry-leaks.ts";
 import type { Suspects } from "./suspects.ts";
 
-/** How often a waiting ADD looks whether the deletes before it are done. */
+/** How often a waiting ADD checks whether the deletes before it are done. */
 const settlePollMs = 20;
-/** A turn that does not come in this time is tried again later. */
+/** An item that gets no turn within this time is tried again later. */
 const turnMsMax = 10_000;
-/** As many runs as the resident hand takes at a time. */
+/** How many runs the resident hand takes at a time. */
 const lanes = 8;
-/** Less than this is not enough to begin somebody else's work. */
+/** With less time than this, a call's own shim begins no work of another container. */
 const borrowMsMin = 1_000;
 
 export interface RecoveryNeeds {
@@ -37,8 +37,8 @@ export interface RecoveryNeeds {
 }
 
 /**
- * The work that belongs to no call: undoing what a lost shim left, deletes made while the daemon was away, and the
- * leak ledger. The resident hand does it; without one, the next shim that connects does what it may.
+ * The work that belongs to no call: undoing the work of lost shims, deletes made while the daemon was away, and the leak
+ * ledger. The resident hand does it. Without one, the next shim that connects does as much as it may.
  */
 export class Recovery {
   readonly #needs: RecoveryNeeds;
@@ -51,35 +51,35 @@ export class Recovery {
     this.#needs = needs;
   }
 
-  /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
+  /** Finds the unfinished work of the last daemon, and looks for due work from now on. */
   start(): void {
     for (const record of this.#needs.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
       if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDelete: false });
     }
-    this.#sayOffline();
+    this.#logOffline();
     this.#stop = this.#needs.clock.every(this.#needs.config.undoRetryMs, () => this.#kick());
     this.#kick();
   }
 
-  /** No new work: shims that are cut off from here on are not lost, they come back to the next daemon. */
+  /** Takes no new work. Shims that are disconnected from here on are not lost: they come back to the next daemon. */
   stop(): Promise<void> {
     this.#isStopped = true;
     this.#stop();
     return this.#draining ?? Promise.resolve();
   }
 
-  /** Records that wait for somebody to undo them. */
+  /** Whether a record waits for its undo. */
   isPending(token: string): boolean {
     return this.#items.has(token);
   }
 
-  /** Whether the runtime has deleted it while the daemon was away, and that is still to be carried out. */
+  /** Whether a delete of it, made while the daemon was away, is still due. */
   isDeletePending({ containerId, ifname }: Pick<AttachmentRecord, "containerId" | "ifname">): boolean {
     const found = this.#offlineDeletes().find(
       ({ request }) => request.containerId === containerId && request.ifname === ifname,
     );
-    // A DEL that came since has carried it out, and taken its file away.
+    // A later DEL may have carried it out and removed its file.
     return found !== undefined && this.#needs.offline.has(found.request.name);
   }
 
@@ -88,18 +88,18 @@ export class Recovery {
     this.#kick();
   }
 
-  /** A shim went away in the middle of an ADD, or before its result was acknowledged. */
+  /** A shim was lost during an ADD, or before its result was acknowledged. */
   lost(token: string, hand: ProcessIdentity | undefined): void {
     if (hand !== undefined) this.#needs.suspects.add(token, hand);
     this.#add(token, { kind: "record", token, isDelete: false });
     this.#kick();
   }
 
-  /** A shim went away in the middle of a DEL. The journal keeps the wish, so that a restart does not forget it. */
+  /** A shim was lost during a DEL. The journal notes the DEL, so that a restart does not forget it. */
   lostDelete(token: string, hand: ProcessIdentity): void {
     if (this.#isStopped) return;
-    this.#needs.journal.delFailed(token, "the shim that was deleting it went away").catch((thrown: unknown) => {
-      this.#needs.logger.error("A lost DEL could not be written down", {
+    this.#needs.journal.delFailed(token, "the shim was lost during the DEL").catch((thrown: unknown) => {
+      this.#needs.logger.error("A lost DEL could not be written to the journal", {
         reason: toLeveeError(thrown, "Journal").message,
       });
     });
@@ -113,22 +113,22 @@ export class Recovery {
     this.#kick();
   }
 
-  /** Every leak is tried once more now. False when there is no hand to do it. */
+  /** Tries every leak once more now. False when no resident hand is connected. */
   retryLeaksNow(): boolean {
     this.#needs.leaks.wantAll();
     this.#kick();
     return this.#needs.residents.hand() !== undefined;
   }
 
-  /** Throws unless nothing of the hands that worked on this record is running any more. */
+  /** Throws while a process of a hand that worked on this record may still run. */
   proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
     return this.#needs.suspects.proveGone(hand, record);
   }
 
   /**
-   * An ADD waits for deletes that were made while the daemon was away: of its own pod, because two sandboxes of one pod
-   * must not overlap, and of others that nobody has tried yet, because one may free an address of the same network.
-   * The first must be done, the others get a while. Where there is no resident hand, this call's own shim lends itself.
+   * Lets an ADD wait for deletes that were made while the daemon was away. Deletes of its own pod must be done, because
+   * two sandboxes of one pod must not overlap. Other deletes that were never tried get some time, because one may free an
+   * address of the same network. Without a resident hand, the call's own shim does the work.
    */
   async settleBefore(call: Call, args: CniArgs): Promise<void> {
     if (this.#items.size === 0) return;
@@ -143,7 +143,7 @@ export class Recovery {
     const { namespace = "", name = "" } = podArgs(args);
     throw new LeveeError(
       "try-later",
-      `Cannot attach ${namespace}/${name} yet as an earlier sandbox of it is still to be deleted`,
+      `Cannot attach ${namespace}/${name} yet as the delete of its earlier sandbox is still due`,
     );
   }
 
@@ -161,7 +161,7 @@ export class Recovery {
     return this.#offlineDeletes().some(({ request }) => isSamePod(request.args, args));
   }
 
-  /** A delete on disk that is known already keeps its pause; of a record something new has happened, so it is due. */
+  /** A known delete keeps its pause. A record comes here because something new has happened, so it is due at once. */
   #add(key: string, what: Parameters<typeof newWork>[0]): void {
     if (what.kind === "record" || !this.#items.has(key)) this.#items.set(key, newWork(what));
   }
@@ -170,7 +170,7 @@ export class Recovery {
     return [...this.#items.values()].filter((item) => item.kind === "offline");
   }
 
-  #sayOffline(): void {
+  #logOffline(): void {
     const count = this.#offlineDeletes().length;
     if (count > 0) this.#needs.logger.info(offlineText(count, this.#needs.residents.hand() !== undefined));
   }
@@ -188,13 +188,13 @@ export class Recovery {
       })
       .finally(() => {
         this.#draining = undefined;
-        // What became due meanwhile, or lost its hand.
+        // For work that became due meanwhile, or lost its hand.
         const nowMs = this.#needs.clock.monotonicMs();
         if (this.#needs.leaks.isAnyWanted || [...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
       });
   }
 
-  /** All that is due, the resident hand several at a time: one plugin that hangs must not hold up the rest of the node. */
+  /** Does all due work. The resident hand does several items at once, so that one hung plugin does not hold up the node. */
   async #drainWith(hand: Hand, endsMs: number): Promise<void> {
     const lane = async (): Promise<void> => {
       for (;;) {
@@ -209,7 +209,7 @@ export class Recovery {
   }
 
   async #do(hand: Hand, [key, item]: readonly [string, Work], leftMs: number): Promise<void> {
-    // Nobody else tries it meanwhile.
+    // No other lane takes it meanwhile.
     item.notBeforeMs = Number.POSITIVE_INFINITY;
     const isDone = await this.#tryItem(hand, item, leftMs);
     if (!isDone) this.#postpone(item);
@@ -225,7 +225,7 @@ export class Recovery {
     clock.after(pauseMs + 1, () => this.#kick());
   }
 
-  /** Whether the item is dealt with. What cannot be done now is tried again later; only a lost hand ends the round. */
+  /** Whether the item is done. A failed item is tried again later; only a lost hand ends the round. */
   async #tryItem(hand: Hand, item: Work, leftMs: number): Promise<boolean> {
     const { clock, journal, logger, item: items } = this.#needs;
     try {

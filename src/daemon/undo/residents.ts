@@ -6,7 +6,7 @@ export interface ResidentHand {
   readonly sinceWallMs: number;
 }
 
-/** The resident hands that are connected: usually one, two while the node's pod is replaced. */
+/** The connected resident hands: usually one, and two while the node's pod is replaced. */
 export class Residents {
   readonly #clock: Pick<Clock, "wallMs">;
   readonly #hands = new Map<Hand, number>();
@@ -24,7 +24,7 @@ export class Residents {
     return [...this.#hands].map(([hand, sinceWallMs]) => ({ hand, sinceWallMs }));
   }
 
-  /** The one to ask now. */
+  /** The first that is still connected. */
   current(): ResidentHand | undefined {
     return this.all().find(({ hand }) => !hand.isLost);
   }

@@ -69,7 +69,7 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
   return { retries, hand, resolved };
 }
 
-test("retryDue tries what is due, and what a wall clock that was wrong has put off for longer than its pause", async () => {
+test("retryDue tries the due leaks, and those that a wrong wall clock put off for longer than their pause", async () => {
   const longest = (attempts: number): number => 1_000_000 + leakBackoffMs(attempts, 0);
   const node = nodeWith([
     leak("due", 999_999),
@@ -92,7 +92,7 @@ test("retryDue tries everything once after wantAll", async () => {
   expect(node.retries.isAnyWanted).toBe(false);
 });
 
-test("retryDue gives the hand back after a while, so that plugins that hang hold up nobody else", async () => {
+test("retryDue ends its round after a while, so that hung plugins hold up no other work", async () => {
   const node = nodeWith(
     ["a", "b", "c", "d"].map((id) => leak(id, 0)),
     20_000,

@@ -11,11 +11,11 @@ import type { Undo } from "./undo.ts";
 import type { NetnsNow } from "./undo-chains.ts";
 import { recordedPod } from "../record/subject.ts";
 
-/** Background work does not queue long behind a call. */
+/** Background work does not wait long behind a call. */
 const turnMsMax = 1_000;
 const holder = { verb: "UNDO", cancel: (): void => undefined };
 
-/** In this time others wait for the hand: a plugin that hangs must not hold up deletes that have just come in. */
+/** New deletes wait for the hand during a round, so hung plugins must not make it long. */
 const roundMsMax = 30_000;
 
 export interface LeakRetriesNeeds {
@@ -26,7 +26,7 @@ export interface LeakRetriesNeeds {
   readonly undo: Pick<Undo, "chains">;
 }
 
-/** Tries again what could not be undone: each entry at its own due time, or when a person asks for all. */
+/** Tries the leaks again: each at its own due time, or all when a person asks. */
 export class LeakRetries {
   readonly #needs: LeakRetriesNeeds;
   readonly #wanted = new Set<string>();
@@ -43,7 +43,7 @@ export class LeakRetries {
     for (const { id } of this.#needs.journal.leaks()) this.#wanted.add(id);
   }
 
-  /** One round; what it does not get to is still due in the next. */
+  /** One round. Leaks that it does not reach stay due for the next one. */
   async retryDue(hand: Hand): Promise<void> {
     const { clock, journal } = this.#needs;
     const endsMs = clock.monotonicMs() + roundMsMax;
@@ -54,17 +54,17 @@ export class LeakRetries {
       if (this.#needs.turns.isBusy(entry.containerId) || isAttachedAgain(entry, this.#needs)) continue;
       await retryLeak(hand, entry, this.#needs);
     }
-    // What was resolved meanwhile.
+    // Entries that were resolved meanwhile.
     this.#wanted.clear();
   }
 }
 
-/** A time that is further away than its pause can have been was set by a wall clock that has been put right since. */
+/** A due time further away than its pause was set by a wrong wall clock that has been corrected since. */
 function isDue({ nextTryWallMs, attempts }: LeakEntry, nowMs: number): boolean {
   return nextTryWallMs <= nowMs || nextTryWallMs - nowMs > leakBackoffMs(attempts, 0);
 }
 
-/** The same interface of the same container is in use by now. Its own DEL undoes this too, and crosses the entry out. */
+/** The same interface of the same container is in use again. Its DEL undoes this too, and resolves the entry. */
 function isAttachedAgain(entry: LeakEntry, needs: LeakRetriesNeeds): boolean {
   const ifnames = new Set(entry.chains.map((chain) => chain.ifname));
   return needs.journal
@@ -95,7 +95,7 @@ async function retryLeak(hand: Hand, entry: LeakEntry, needs: LeakRetriesNeeds):
   }
 }
 
-/** A leak that never knew which namespace it was in is undone without one: another pod may live at that path by now. */
+/** A leak without a known namespace is undone without one, because another pod may use that path by now. */
 async function netnsNow(hand: Hand, entry: LeakEntry): Promise<NetnsNow> {
   const { path, identity } = entry.netns;
   if (path === "" || identity === undefined) return { path: "", identity: undefined };
@@ -103,7 +103,7 @@ async function netnsNow(hand: Hand, entry: LeakEntry): Promise<NetnsNow> {
   return { path, identity: found };
 }
 
-/** A leak in the form of the record it is what is left of. */
+/** The leak as a record, in the form that undo takes. */
 function recordOf(entry: LeakEntry): AttachmentRecord {
   const { containerId, ifname, chains, results, netns, cniPath, bootId } = entry;
   return {

@@ -9,7 +9,7 @@ function gate(): { promise: Promise<void>; open: () => void; fail: (error: Error
   return { promise, open: resolve, fail: reject };
 }
 
-test("run does the work once for five who ask at the same time", async () => {
+test("run does the work once for five simultaneous DELs", async () => {
   const deletes = new SharedDeletes();
   const work = gate();
   let runs = 0;
@@ -24,7 +24,7 @@ test("run does the work once for five who ask at the same time", async () => {
   expect(runs).toBe(1);
 });
 
-test("run gives the leader's error to all who joined, and the next one tries anew", async () => {
+test("run gives the first DEL's error to all that joined, and the next one tries anew", async () => {
   const deletes = new SharedDeletes();
   const work = gate();
   const all = Array.from({ length: 3 }, () =>
@@ -35,7 +35,7 @@ test("run gives the leader's error to all who joined, and the next one tries ane
   await deletes.run("a/eth0", never, () => Promise.resolve());
 });
 
-test("run passes the work on when the leader's shim is lost", async () => {
+test("run passes the work on when the first DEL loses its shim", async () => {
   const deletes = new SharedDeletes();
   const first = gate();
   let second = 0;
@@ -52,7 +52,7 @@ test("run passes the work on when the leader's shim is lost", async () => {
   expect(second).toBe(1);
 });
 
-test("run lets a joiner leave without hurting the leader", async () => {
+test("run lets a joined DEL leave without harm to the first one", async () => {
   const deletes = new SharedDeletes();
   const work = gate();
   const leaving = new AbortController();

@@ -1,10 +1,10 @@
 import { toLeveeError, type LeveeError } from "../../base/errors.ts";
 
-/** Several DELs of one attachment run one chain: the first leads, the others wait for its outcome and share it. */
+/** Several DELs of one attachment share one run: the first does the work, the others wait for its outcome. */
 export class SharedDeletes {
   readonly #running = new Map<string, Promise<Outcome>>();
 
-  /** Runs `work`, or joins the run under way. A leader whose shim is lost passes the work on to one who waits. */
+  /** Runs `work`, or joins the run under way. When the first DEL loses its shim, one that waits does the work. */
   async run(key: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     for (;;) {
       const running = this.#running.get(key);

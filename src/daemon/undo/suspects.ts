@@ -7,8 +7,8 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 const reapMs = 5_000;
 
 /**
- * Hands that were lost while they worked on a record. A plugin that outlives its shim may still be attaching what
- * somebody else is about to undo, so nobody touches the record before its processes are proven gone.
+ * Hands that were lost while they worked on a record. A plugin that outlives its shim may still be attaching, so no other
+ * hand touches the record before the lost hand's processes are proven gone.
  */
 export class Suspects {
   readonly #bootId: string;
@@ -29,7 +29,7 @@ export class Suspects {
 
   async proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
     const isUnfinished = record.phase !== "acknowledged";
-    // A machine that was rebooted since has none of those processes any more.
+    // After a reboot none of those processes exist.
     const doer = isUnfinished && record.bootId === this.#bootId && record.hand !== undefined ? [record.hand] : [];
     for (const suspect of [...doer, ...(this.#byToken.get(record.token) ?? [])]) {
       if (!isSame(suspect, hand.identity)) await prove(hand, suspect);
@@ -42,14 +42,14 @@ async function prove(hand: Hand, suspect: ProcessIdentity): Promise<void> {
   if (suspect.pidNamespace !== hand.identity.pidNamespace) {
     throw new LeveeError(
       "try-later",
-      `Cannot tell whether process ${suspect.pid} is gone, as the hand is in another PID namespace`,
+      `Cannot undo yet: the hand is in another PID namespace and cannot see whether process ${suspect.pid} has ended`,
     );
   }
   const state = await hand.reap(suspect, reapMs);
   if (state === "alive")
     throw new LeveeError(
       "try-later",
-      `Cannot undo yet as the shim with process ID ${suspect.pid} is still there and may come back`,
+      `Cannot undo yet as the shim with process ID ${suspect.pid} is still alive and may come back`,
     );
   if (state === "timeout")
     throw new LeveeError("try-later", `Cannot undo yet as children of process ${suspect.pid} have not ended`);

@@ -15,12 +15,12 @@ import type { Suspects } from "./suspects.ts";
 
 /** A chain whose DEL failed, and why. */
 export interface ChainFailure {
-  /** Its place in the record. */
+  /** The index of the chain in the record. */
   readonly index: number;
   readonly error: LeveeError;
 }
 
-/** The namespace as it is now: where the path leads, if anywhere. */
+/** The namespace as it is now. The identity is undefined when the path leads nowhere. */
 export interface NetnsNow {
   readonly path: string;
   readonly identity: NetnsIdentity | undefined;
@@ -33,7 +33,7 @@ export interface UndoOrder {
   readonly limitMs: number;
   /** The verb in the timeline. */
   readonly verb: "DEL" | "UNDO";
-  /** The permit's side; absent for work that belongs to no call. */
+  /** Tells the call's permit; absent for work that belongs to no call. */
   readonly reports?: ChainReports | undefined;
 }
 
@@ -89,8 +89,8 @@ export async function undoChains(
 }
 
 /**
- * The namespace for the plugins: the one that was attached, or none when it is gone or the path leads to another one by
- * now. Records taken over from Multus know no identity, so the caller's word counts.
+ * The namespace for the plugins: the attached one, or none when it is gone or its path leads to another one by now. A
+ * record from Multus has no identity, so the caller's path counts.
  */
 export function netnsToPass(record: AttachmentRecord, now: NetnsNow, bootId: string): NetnsPath | "" {
   if (record.netns.identity === undefined) return (now.identity === undefined ? "" : now.path) as NetnsPath | "";
@@ -98,7 +98,7 @@ export function netnsToPass(record: AttachmentRecord, now: NetnsNow, bootId: str
   return isSame ? (now.path as NetnsPath) : "";
 }
 
-/** The path of the call that is served, then ADD's: plugins may have moved since. */
+/** The CNI_PATH of this call, then ADD's: plugins may have moved since. */
 function pathFor(hand: Hand, recorded: string, binDir: string): string {
   const paths = hand.isResident ? [recorded, hand.cniPath] : [hand.cniPath, recorded];
   const folders = [...paths, binDir].flatMap((path) => path.split(":")).filter((folder) => folder !== "");

@@ -15,10 +15,10 @@ const container: LostContainer = {
   args: parseCniArgs("K8S_POD_NAMESPACE=default;K8S_POD_NAME=web"),
   cniPath: "",
   now: { path: "", identity: undefined },
-  config: () => Promise.reject(new Error("nobody needs it")),
+  config: () => Promise.reject(new Error("the configuration was asked for")),
 };
 
-/** Deletes a container without a record; `done` says in order what that did. */
+/** Deletes a container without a record; `done` lists the effects in order. */
 async function deleted(facts: { mayExist: boolean; record?: AttachmentRecord; failure?: LeveeError }) {
   const timeline = new KeptTimeline();
   const done: string[] = [];
@@ -50,13 +50,13 @@ test("UndoUnknown.delete of a container that was never attached notes that there
   expect(story).toMatchObject([{ containerId: "c1", verb: "DEL", what: "finished", detail: "nothing to undo" }]);
 });
 
-test("UndoUnknown.delete undoes a record that was found elsewhere, and keeps what failed", async () => {
+test("UndoUnknown.delete undoes a record that was found elsewhere, and writes its failures to the leak ledger", async () => {
   const failure = new LeveeError("delegate-failed", "no switch");
   const { done } = await deleted({ mayExist: true, record: aRecord(1), failure });
   expect(done).toEqual(["leaks no switch", "mirror removed", "forget c1", "drop c1:eth0"]);
 });
 
-test("UndoUnknown.delete writes the loss down when no record can be found", async () => {
+test("UndoUnknown.delete writes a leak when no record can be found", async () => {
   const { done } = await deleted({ mayExist: true });
   expect(done[0]).toStartWith("unknown leak: the journal lost its record");
   expect(done.slice(1)).toEqual(["forget c1", "drop c1:eth0"]);

@@ -21,9 +21,9 @@ export interface UndoUnknownNeeds {
 }
 
 /**
- * DEL of a container that the journal has no record of. One that was never added succeeds at once. A damaged journal
- * cannot tell, nor can one from before Multus came back and went again: then the record is found elsewhere, and if that
- * fails the loss goes to the leak ledger.
+ * DEL of a container without a record. For a container that was never added it succeeds at once. The journal may not
+ * know that when it was damaged, or when Multus served the node for a time: then the record is sought elsewhere, and if
+ * that fails the loss goes to the leak ledger.
  */
 export class UndoUnknown {
   readonly #needs: UndoUnknownNeeds;
@@ -47,7 +47,7 @@ export class UndoUnknown {
     const { args, cniPath, now } = container;
     const record = await lost.find(container);
     if (record === undefined) {
-      const reason = "the journal lost its record, and neither Multus' cache nor the pod is there to work it out from";
+      const reason = "the journal lost its record, and it cannot be rebuilt from Multus' cache or from the pod";
       await leaks.addUnknown(container, { pod: recordedPod(args), netns: now, cniPath, bootId, reason });
       return;
     }

@@ -11,7 +11,7 @@ import type { OfflineFolder } from "./offline-folder.ts";
 import type { Suspects } from "./suspects.ts";
 import { undoChains, type ChainFailure, type UndoOrder } from "./undo-chains.ts";
 
-/** Who undoes and where. Without a limit, all the time that the settings give. */
+/** Which hand undoes, and where. Without a limit it has all the time that the settings give. */
 export type UndoPlace = Pick<UndoOrder, "hand" | "now" | "reports"> & { readonly limitMs?: number };
 
 export interface UndoNeeds {
@@ -70,7 +70,7 @@ export class Undo {
     return undoChains(record, { ...order, limitMs }, this.#needs);
   }
 
-  /** The journal is not first: a daemon that dies in between finds the record again and does the rest. */
+  /** The journal comes second: a daemon that dies in between finds the record again and does the rest. */
   async #forget(record: AttachmentRecord): Promise<void> {
     const { afterwork, journal, offline } = this.#needs;
     await afterwork.drop(record);

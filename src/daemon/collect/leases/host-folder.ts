@@ -2,11 +2,11 @@ import { LeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
 
-/** A node has some hundred addresses; a folder with more entries than this is not one of host-local's. */
+/** A node has a few hundred addresses; a folder with more entries than this is not host-local's. */
 const entriesMax = 20_000;
 
-/** What `take` makes of every entry of a folder of the host, page by page; undefined when the folder is not there. */
-export async function collect<T>(
+/** Maps every entry of a folder on the host through `take`, page by page; undefined when the folder does not exist. */
+export async function readHostFolder<T>(
   hand: Hand,
   folder: string,
   take: (entry: FolderEntry) => T | undefined,
@@ -20,9 +20,9 @@ export async function collect<T>(
     seen += page.entries.length;
     const last: string | undefined = page.entries.at(-1)?.name;
     page = last === undefined ? undefined : await hand.list(folder, last);
-    // Half a list would make the containers of the other half unknown.
+    // With half a list, the containers of the other half would look unknown.
     if (page === undefined)
-      throw new LeveeError("io-failed", `Cannot read ${folder} as it was taken away while it was read`);
+      throw new LeveeError("io-failed", `Cannot read ${folder} because it was removed while it was read`);
   }
   throw new LeveeError("io-failed", `Cannot read ${folder} as it has more than ${entriesMax} entries`);
 }

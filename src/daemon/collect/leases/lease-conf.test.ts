@@ -28,7 +28,7 @@ function lease(dataDir: string): Lease {
 
 const own = `{"cniVersion":"1.0.0","name":"lan","type":"bridge","big":9007199254740993,"ipam":{"type":"host-local","dataDir":"/run/ipam/","subnet":"10.0.0.0/24"}}`;
 
-test("dataDirsOf names the usual folder first, then those of networks, once each and none of the kernel's", () => {
+test("dataDirsOf returns the usual folder, then those of networks, each once and none of the kernel's", () => {
   const node = nodeWith({
     a: own,
     b: own,
@@ -46,7 +46,7 @@ test("hostLocalConf takes the definition's own bytes, with its name and version"
   expect(JSON.parse(conf)).toMatchObject({ name: "lan", cniVersion: "1.0.0", ipam: { subnet: "10.0.0.0/24" } });
 });
 
-test("hostLocalConf takes what a pod was attached with before it asks a definition", () => {
+test("hostLocalConf prefers the stdin of an attached pod to a definition", () => {
   const stdin = asJsonText('{"name":"lan","ipam":{"type":"host-local"},"mine":1}', "the test");
   const chains = [aChain({ links: [{ type: "bridge" as PluginType, stdin }] })];
   expect(hostLocalConf(lease("/var/lib/cni/networks"), nodeWith({}, [aRecord(1, { chains })]))).toBe(stdin);

@@ -17,10 +17,10 @@ export interface LeaseConfNeeds {
   readonly confs: ConfCache;
 }
 
-/** Each is some orders for the hand, and anybody who may write a definition can name one. */
+/** Each one costs orders to the hand, and every author of a definition can name one. */
 const dataDirsMax = 64;
 
-/** Every folder in which host-local keeps addresses on this node: the usual one, and those that networks name. */
+/** Every folder of host-local on this node: the usual one, and those that networks name. */
 export function dataDirsOf(needs: LeaseConfNeeds): readonly string[] {
   const texts: readonly string[] = [
     ...needs.config.delegates,
@@ -35,7 +35,7 @@ function usualDataDir(needs: Pick<LeaseConfNeeds, "config">): string {
   return join(needs.config.runtimeCniDir, "networks");
 }
 
-/** Absolute, and not longer than a path can be; found by its key alone, as most configurations name none. */
+/** Finds the key in the text, as most configurations have none. The path must be absolute and of a possible length. */
 const dataDirPattern = /"dataDir"\s*:\s*"(\/[^"\\]{1,1000})"/gu;
 
 function foldersNamedIn(config: string): readonly string[] {
@@ -46,14 +46,14 @@ function tidy(folder: string): string {
   return normalize(folder).replace(/(?<=.)\/$/u, "");
 }
 
-/** The kernel's own trees hold no addresses, and some of their files do not end when they are read. */
+/** The kernel's own trees hold no addresses, and some of their files never end. */
 function isOnDisk(folder: string): boolean {
   return folder !== "/" && !/^\/(?:proc|sys|dev)(?:\/|$)/u.test(folder);
 }
 
 /**
- * What host-local's DEL needs: the network's name, its folder, and a range, at which it does not look when it frees an
- * address. The network's own configuration where it is known, else the least that will do.
+ * The configuration for host-local's DEL: the network's own where it is known, else the smallest that works. DEL needs a
+ * name, a folder and a range, but ignores the range.
  */
 export function hostLocalConf(lease: Lease, needs: LeaseConfNeeds): JsonText {
   return ownConf(lease, needs) ?? leastConf(lease);
@@ -72,7 +72,7 @@ function ownConf(lease: Lease, needs: LeaseConfNeeds): JsonText | undefined {
     .find(fits);
 }
 
-/** What each plugin of a definition would be given, if the definition is of the network we look for. */
+/** The stdin of each plugin of the definition; empty when the definition is of another network. */
 function stdinsOf(definition: NetworkDefinition, network: string, needs: LeaseConfNeeds): readonly JsonText[] {
   const text = definition.config ?? "";
   if (!text.includes("host-local") || !(text.includes(network) || definition.name === network)) return [];
@@ -82,7 +82,7 @@ function stdinsOf(definition: NetworkDefinition, network: string, needs: LeaseCo
     if (conf.name !== network) return [];
     return conf.plugins.map((plugin) => pluginStdin(plugin, { name: conf.name, cniVersion: conf.cniVersion }));
   } catch (thrown) {
-    // Of a definition that cannot be read nothing is known, as of one that is not there.
+    // An unreadable definition counts as absent.
     if (thrown instanceof LeveeError) return [];
     throw thrown;
   }
@@ -97,9 +97,9 @@ function isOf(stdin: JsonText, lease: Lease, usual: string): boolean {
   return isThere && memberText(ipam, "type") === '"host-local"';
 }
 
-/** Every host-local speaks this version. */
+/** Every host-local supports this version. */
 const leastVersion = "0.3.1";
-/** Of the addresses that are reserved for examples. */
+/** Reserved for documentation. */
 const anyRange = [[{ subnet: "192.0.2.0/24" }]];
 
 function leastConf(lease: Lease): JsonText {

@@ -24,7 +24,7 @@ test.each([
   });
 });
 
-test("leaseOf leaves alone what is no address: the lock, the last one given out, a folder, a file it could not read", () => {
+test("leaseOf ignores the lock, the last address given out, a folder and an unreadable file", () => {
   const others = [
     file("lock", ""),
     file("last_reserved_ip.0", "10.0.0.2"),
@@ -34,7 +34,7 @@ test("leaseOf leaves alone what is no address: the lock, the last one given out,
   expect(others.map((entry) => leaseOf(entry, place))).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test("orphansAmong finds those whose container is in no list, also when names hold dashes", () => {
+test("orphansAmong finds leases of unknown containers, also when names contain dashes", () => {
   const known = new KnownContainers(["journal"], ["cbr0-runtime-eth0", "my-net-my-own-pod-eth0"]);
   const containers = ["journal", "runtime", "my-own-pod", "own", "lost", ""];
   const leases = containers.map((containerId) => ({
@@ -44,6 +44,6 @@ test("orphansAmong finds those whose container is in no list, also when names ho
     ifname: "",
     changedWallMs: 0,
   }));
-  // A part of a name counts as known: taking one too many for living is the harmless mistake.
+  // A part of a name counts as known: one known container too many does no harm.
   expect(orphansAmong(leases, known).map(({ containerId }) => containerId)).toEqual(["lost", ""]);
 });

@@ -1,13 +1,13 @@
 import { parseIp } from "../../../cni/ip.ts";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
 
-/** An address that host-local holds: a file named after it, with the container and the interface in it. */
+/** An address that host-local holds, as a file that names the container and the interface. */
 export interface Lease {
   /** host-local's folder; below it one folder per network. */
   readonly dataDir: string;
   readonly network: string;
   readonly address: string;
-  /** Empty when the file says nothing that could be one: host-local was killed while it wrote. */
+  /** Empty when the file holds no valid ID, because host-local was killed while it wrote. */
   readonly containerId: string;
   /** Empty in files of old versions. */
   readonly ifname: string;
@@ -16,7 +16,7 @@ export interface Lease {
 
 const containerPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,253}$/u;
 
-/** A file of a network's folder as a lease; undefined for the lock, the last address given out, and anything else. */
+/** Reads a file as a lease; undefined for the lock, the last address given out, and any other file. */
 export function leaseOf(
   entry: FolderEntry,
   place: { readonly dataDir: string; readonly network: string },
@@ -40,8 +40,8 @@ export function leaseKey(lease: Lease): string {
 }
 
 /**
- * Containers that somebody on this node knows. libcni names its files `<network>-<container>-<interface>`, and each
- * part may hold a dash itself, so a container is looked for in a name, not read out of it.
+ * Containers that are known on this node. libcni names its files `<network>-<container>-<interface>`, and each part may
+ * contain a dash, so a container is searched for in a name, not parsed from it.
  */
 export class KnownContainers {
   readonly #ids: ReadonlySet<string>;
@@ -58,14 +58,14 @@ export class KnownContainers {
     return this.#ids.has(containerId) || this.hasResult(containerId);
   }
 
-  /** Whether one of libcni's own files is of this container. */
+  /** Whether libcni has a file of this container. */
   hasResult(containerId: string): boolean {
     if (this.#parts.has(containerId)) return true;
     return containerId.includes("-") && this.#names.some((name) => name.includes(`-${containerId}-`));
   }
 }
 
-/** Leases of containers that nobody knows. Whether they are old enough to be told is decided by the caller. */
+/** Leases of unknown containers. The caller decides whether they are old enough to count. */
 export function orphansAmong(leases: readonly Lease[], known: KnownContainers): readonly Lease[] {
   return leases.filter((lease) => lease.containerId === "" || !known.has(lease.containerId));
 }

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { LeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
-import { LeaseGc } from "./lease-gc.ts";
-import { collect } from "./host-folder.ts";
+import { OrphanLeases } from "./orphan-leases.ts";
+import { readHostFolder } from "./host-folder.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/log.ts";
@@ -15,7 +15,7 @@ function entry(name: string): FolderEntry {
   return { name, kind: "file", changedWallMs: 0, content: undefined };
 }
 
-/** A hand that shows a folder of these names, so many at a time. */
+/** A hand that lists a folder of these names in pages. */
 function handWith(names: readonly string[], pageMax: number): Hand {
   const list = (folder: string, after?: string): Promise<unknown> => {
     if (folder !== "/folder") return Promise.resolve(undefined);
@@ -25,29 +25,31 @@ function handWith(names: readonly string[], pageMax: number): Hand {
   return { list } as unknown as Hand; // only what it uses
 }
 
-test("collect reads a folder page by page, and tells one that is not there from an empty one", async () => {
+test("readHostFolder reads page by page, and distinguishes a missing folder from an empty one", async () => {
   const names = ["a", "b", "c", "d", "e"];
-  expect(await collect(handWith(names, 2), "/folder", ({ name }) => name)).toEqual(names);
-  expect(await collect(handWith([], 2), "/folder", ({ name }) => name)).toEqual([]);
-  expect(await collect(handWith([], 2), "/other", ({ name }) => name)).toBeUndefined();
+  expect(await readHostFolder(handWith(names, 2), "/folder", ({ name }) => name)).toEqual(names);
+  expect(await readHostFolder(handWith([], 2), "/folder", ({ name }) => name)).toEqual([]);
+  expect(await readHostFolder(handWith([], 2), "/other", ({ name }) => name)).toBeUndefined();
 });
 
-test("collect refuses a folder that has no end: half a list would make living containers unknown", () => {
+test("readHostFolder refuses an endless folder: half a list would make living containers unknown", () => {
   const names = Array.from({ length: 20_001 }, (_, index) => String(index));
-  expect(collect(handWith(names, 5_000), "/folder", ({ name }) => name)).rejects.toThrow("more than 20000 entries");
+  expect(readHostFolder(handWith(names, 5_000), "/folder", ({ name }) => name)).rejects.toThrow(
+    "more than 20000 entries",
+  );
 });
 
-test("collect refuses half a folder: it was taken away, or emptied, between two pages", () => {
+test("readHostFolder refuses a folder that was removed or emptied between two pages", () => {
   const pages = [{ entries: [entry("a")], isTruncated: true }, undefined];
   const gone = { list: () => Promise.resolve(pages.shift()) } as unknown as Hand; // only what it uses
-  expect(collect(gone, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  expect(readHostFolder(gone, "/folder", ({ name }) => name)).rejects.toThrow("removed while it was read");
   const empty = { list: () => Promise.resolve({ entries: [], isTruncated: true }) } as unknown as Hand; // the same
-  expect(collect(empty, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  expect(readHostFolder(empty, "/folder", ({ name }) => name)).rejects.toThrow("removed while it was read");
 });
 
 const config = { delegates: [], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere", binDir: "/bin" };
 
-/** A node on which host-local has an address of each of these containers, and whose journal is empty. */
+/** A node with an empty journal, on which host-local holds an address of each container. */
 function nodeWith(
   containers: readonly string[],
   folders: Readonly<Record<string, readonly string[]>>,
@@ -78,7 +80,7 @@ function nodeWith(
   return lookForOrphans(hand, sight, needs);
 }
 
-test("lookForOrphans takes a container for living of which a runtime has a folder, whatever became of its result", async () => {
+test("lookForOrphans spares a container for which a runtime has a folder, even without a result", async () => {
   const look = await nodeWith(["lost", "task", "sandbox", "crio", "docker", "k3s"], {
     "/var/lib/cni/results": ["lan-new-eth0"],
     "/run/containerd/io.containerd.runtime.v2.task": ["k8s.io"],
@@ -94,21 +96,21 @@ test("lookForOrphans takes a container for living of which a runtime has a folde
   expect(look.doubt).toBe("");
 });
 
-test("lookForOrphans goes on when a folder that a network names cannot be read", async () => {
+test("lookForOrphans continues when one folder cannot be read", async () => {
   const look = await nodeWith(["lost"], { "/var/lib/cni/results": [] });
   expect(look.orphans).toHaveLength(1);
   expect(look.notes).toEqual(["Addresses in /broken cannot be looked at: Cannot list the folder /broken"]);
 });
 
-test("lookForOrphans leaves a folder alone that other nodes may share: it does not know their containers", async () => {
+test("lookForOrphans skips a folder that other nodes may share, as it does not know their containers", async () => {
   const look = await nodeWith(["lost"], { "/var/lib/cni/results": [] }, "/nfs");
   expect(look.orphans.map(({ dataDir }) => dataDir)).toEqual(["/var/lib/cni/networks"]);
   expect(look.notes).toEqual([expect.stringContaining("Addresses in /nfs cannot be looked at: other nodes may use")]);
 });
 
-test("LeaseGc says that an old hand cannot look", async () => {
+test("OrphanLeases notes that an old hand cannot look", async () => {
   const hand = { supports: () => false, identity: { software: "levee-shim 0.1" } } as unknown as Hand; // all that is asked of it
-  const round = await new LeaseGc({
+  const round = await new OrphanLeases({
     clock: systemClock,
     config,
     logger: silentLogger,

@@ -4,32 +4,32 @@ import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
 import type { Sight } from "../sight.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
 import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
 
-export type OrphanNeeds = LeaseConfNeeds & {
+type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
   readonly journal: Pick<Journal, "leaks" | "quarantined">;
 };
 
-export interface LeaseLook {
+interface LeaseLook {
   readonly orphans: readonly Lease[];
-  /** Why nothing may be released although it seems orphaned; empty when it may. */
+  /** Why no orphan may be released; empty when orphans may be. */
   readonly doubt: string;
-  /** Folders that could not be looked at. */
+  /** Folders that could not be read. */
   readonly notes: readonly string[];
 }
 
-/** Each costs an order; a dataDir with more folders holds something else. */
+/** Each network is an order to the hand; a dataDir with more folders holds something else. */
 const networksMax = 500;
 
 /**
- * Looks for addresses whose container nobody knows. The addresses are read first: whoever appears meanwhile is known by
- * then, and not taken for gone.
+ * Looks for addresses of unknown containers. It reads the addresses first, so that a container that starts meanwhile is
+ * known.
  */
 export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeeds): Promise<LeaseLook> {
   const { leases, notes } = await allLeases(hand, dataDirsOf(needs));
@@ -41,7 +41,7 @@ export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeed
   const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, needs.config.runtimeCniDir);
   const orphans = orphansAmong(leases, known);
   if (orphans.length === 0) return { orphans, doubt, notes };
-  // Many folders to look into, so only when it matters.
+  // This reads many folders, so only when orphans remain.
   return { orphans: orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), [])), doubt, notes };
 }
 
@@ -50,7 +50,7 @@ function knownIds(needs: OrphanNeeds, scratch: readonly string[]): readonly stri
   return [...[...journal.all(), ...journal.leaks()].map(({ containerId }) => String(containerId)), ...scratch];
 }
 
-/** The runtime's own list of containers counts only if it is where we look for it. */
+/** The runtime's results count only if they are in the expected folder. */
 function doubtOf(runtime: readonly string[] | undefined, alive: readonly string[], folder: string): string {
   if (runtime === undefined) return `the runtime keeps no results in ${folder}`;
   const own = new KnownContainers([], runtime);
@@ -58,7 +58,7 @@ function doubtOf(runtime: readonly string[] | undefined, alive: readonly string[
   return `none of the ${alive.length} living containers of the journal is in ${folder}/results, so the runtime keeps its results elsewhere`;
 }
 
-/** Anybody who may write a definition can name a folder: one that cannot be read must not hide the others. */
+/** Every author of a definition can name a folder, so an unreadable one must not hide the others. */
 async function allLeases(
   hand: Hand,
   dataDirs: readonly string[],
@@ -78,16 +78,17 @@ async function allLeases(
 
 async function leasesIn(hand: Hand, dataDir: string): Promise<readonly Lease[]> {
   await refuseShared(hand, dataDir);
-  const networks = (await collect(hand, dataDir, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
+  const networks =
+    (await readHostFolder(hand, dataDir, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
   const leases: Lease[] = [];
   for (const network of networks.slice(0, networksMax)) {
-    const found = await collect(hand, join(dataDir, network), (file) => leaseOf(file, { dataDir, network }));
+    const found = await readHostFolder(hand, join(dataDir, network), (file) => leaseOf(file, { dataDir, network }));
     leases.push(...(found ?? []));
   }
   return leases;
 }
 
-/** Containers of other nodes would look like nobody's, and lose the addresses they use. */
+/** On a shared file system, containers of other nodes would look unknown and lose their addresses. */
 async function refuseShared(hand: Hand, dataDir: string): Promise<void> {
   if ((await hand.list(dataDir))?.isShared === true)
     throw new LeveeError(
@@ -96,14 +97,14 @@ async function refuseShared(hand: Hand, dataDir: string): Promise<void> {
     );
 }
 
-/** libcni's cache, at its usual place and at that of old kubelets; undefined when there is neither. */
+/** Names in libcni's cache, in its usual place and in that of old kubelets; undefined when neither exists. */
 async function runtimeNames(hand: Hand, folder: string): Promise<readonly string[] | undefined> {
-  const usual = await collect(hand, join(folder, "results"), ({ name }) => name);
-  const old = await collect(hand, join(folder, "cache/results"), ({ name }) => name);
+  const usual = await readHostFolder(hand, join(folder, "results"), ({ name }) => name);
+  const old = await readHostFolder(hand, join(folder, "cache/results"), ({ name }) => name);
   return usual === undefined && old === undefined ? undefined : [...(usual ?? []), ...(old ?? [])];
 }
 
-/** Multus' cache is where the daemon writes its own copy, so it is read without a hand. */
+/** The daemon itself writes to Multus' cache, so it reads it without a hand. */
 async function multusNames(
   cniDir: string,
 ): Promise<{ readonly scratch: readonly string[]; readonly results: readonly string[] }> {

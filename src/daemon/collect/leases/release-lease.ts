@@ -7,22 +7,22 @@ import { explainOutcome } from "../../../hands/explain-outcome.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { pluginPath } from "../../health/ask-network.ts";
 import type { Turns } from "../../serve/turns.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 import { hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { leaseKey, leaseOf, type Lease } from "./leases.ts";
 
-/** host-local opens a lock and unlinks a file; longer than this it waits for a lock that nobody gives back. */
+/** host-local takes a lock and unlinks a file; a longer run waits for a lost lock. */
 const releaseMsMax = 10_000;
 const turnMsMax = 1_000;
 const holder = { verb: "GC", cancel: (): void => undefined };
 
-export type ReleaseNeeds = LeaseConfNeeds & {
+type ReleaseNeeds = LeaseConfNeeds & {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir">;
   readonly turns: Turns;
 };
 
-/** Has host-local itself free one address, under its own lock, and looks whether it has. */
+/** Has host-local free one address under its own lock, then checks that the file is gone. */
 export async function releaseLease(hand: Hand, lease: Lease, needs: ReleaseNeeds): Promise<void> {
   const containerId = lease.containerId as ContainerId; // matched the pattern of one when the file was read
   const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
@@ -49,15 +49,15 @@ export async function releaseLease(hand: Hand, lease: Lease, needs: ReleaseNeeds
   await requireGone(hand, lease);
 }
 
-/** Files of old versions hold no interface; host-local frees those by the container alone, and wants a name all the same. */
+/** Files of old versions name no interface; host-local frees those by the container alone, but still requires a name. */
 function ifnameOf(lease: Lease): string {
   return lease.ifname === "" ? "eth0" : lease.ifname;
 }
 
-/** host-local is content when there is nothing to free: another folder than the one we looked into would go unnoticed. */
+/** host-local succeeds when it finds nothing to free, so a wrong folder would go unnoticed. */
 async function requireGone(hand: Hand, lease: Lease): Promise<void> {
   const folder = join(lease.dataDir, lease.network);
-  const left = await collect(hand, folder, (file) => leaseOf(file, lease));
+  const left = await readHostFolder(hand, folder, (file) => leaseOf(file, lease));
   if (left?.some((other) => leaseKey(other) === leaseKey(lease)) !== true) return;
   throw new LeveeError("delegate-failed", `host-local freed nothing: ${join(folder, lease.address)} is still there`);
 }

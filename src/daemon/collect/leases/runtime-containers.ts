@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import type { Hand } from "../../../hands/hand.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 
-/** containerd's state folder is where its distribution puts it. */
+/** containerd's state folder in the common distributions. */
 const containerdFolders = [
   "/run/containerd",
   "/run/k3s/containerd",
   "/run/k0s/containerd",
   "/var/snap/microk8s/common/run/containerd",
 ];
-/** Of each running container a folder by its ID, below a folder for each of containerd's own namespaces. */
+/** These hold a folder per containerd namespace, and below it a folder per running container, named by its ID. */
 const containerdParts = ["io.containerd.runtime.v2.task", "io.containerd.sandbox.controller.v1.shim"];
-/** CRI-O and Podman, then Docker: a folder by its ID of each container. */
+/** CRI-O and Podman, then Docker: a folder per container, named by its ID. */
 const plainFolders = [
   "/run/containers/storage/overlay-containers",
   "/var/lib/containers/storage/overlay-containers",
@@ -19,8 +19,8 @@ const plainFolders = [
 ];
 
 /**
- * Containers that a runtime of this node has a folder of. The caches of results are no list of what lives: people empty
- * them to get rid of some error, and a second runtime on the node may keep its own elsewhere.
+ * Containers for which a runtime of this node has a folder. The caches of results are not a reliable list: people empty
+ * them to clear an error, and a second runtime may keep its own elsewhere.
  */
 export async function containersOfRuntimes(hand: Hand): Promise<readonly string[]> {
   const ids: string[] = [];
@@ -35,5 +35,5 @@ export async function containersOfRuntimes(hand: Hand): Promise<readonly string[
 }
 
 async function foldersIn(hand: Hand, folder: string): Promise<readonly string[]> {
-  return (await collect(hand, folder, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
+  return (await readHostFolder(hand, folder, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
 }

@@ -14,12 +14,12 @@ import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
 import { leaseKey, type Lease } from "./leases.ts";
 
-/** Longer than any ADD takes: a runtime writes its results when the last plugin has ended. */
+/** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
 const orphanMsMin = 600_000;
-/** A person who asks to release more than this reads the list again in between. */
+/** To release more than this, a person must read the list again. */
 const releasesMax = 64;
 
-export interface LeaseNeeds {
+interface LeaseNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir" | "cniDir" | "delegates" | "runtimeCniDir">;
   readonly logger: Logger;
@@ -29,13 +29,13 @@ export interface LeaseNeeds {
   readonly confs: ConfCache;
 }
 
-export interface LeaseRound {
+interface LeaseRound {
   readonly findings: readonly GcFinding[];
   readonly notes: readonly string[];
 }
 
-/** host-local's addresses without a sandbox: reported, and released only when a person asks for it. */
-export class LeaseGc {
+/** Finds addresses of host-local without a sandbox, and releases them only when a person asks. */
+export class OrphanLeases {
   readonly #needs: LeaseNeeds;
   readonly #looks = new Looks();
   #orphans: readonly Lease[] = [];
@@ -44,7 +44,7 @@ export class LeaseGc {
     this.#needs = needs;
   }
 
-  /** Those that are certain, as of the last look. */
+  /** The certain ones of the last look. */
   get orphans(): readonly Lease[] {
     return this.#orphans;
   }
@@ -72,7 +72,7 @@ export class LeaseGc {
     return { findings, notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes };
   }
 
-  /** By the file's own time, or, as that may be wrong, by how long we have seen it. */
+  /** By the file's own time, which may be wrong, or by the time since the first look at it. */
   #isOld(lease: Lease, nowMs: number): boolean {
     const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
     return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;
@@ -100,7 +100,7 @@ function findingOf(lease: Lease, isCertain: boolean, doubt: string): GcFinding {
   const isNameless = containerId === "";
   const why = isNameless
     ? `the file names no container; remove ${lease.dataDir}/${network}/${address} by hand`
-    : `nobody on this node knows the container ${containerId}`;
+    : `this node does not know the container ${containerId}`;
   const canBeReleased = !isNameless && doubt === "";
   const action = !isCertain ? "wait" : canBeReleased ? "release" : "report";
   return { what: "lease", namespace: "", pod: "", containerId, network, ifname, address, why, action, detail: "" };

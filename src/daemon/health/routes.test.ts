@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { failed, passed, type Check } from "../../readiness/check.ts";
-import { Measures } from "./measures.ts";
-import { MetricsRegistry } from "./metrics-registry.ts";
+import { CallMetrics } from "../metrics/call-metrics.ts";
+import { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { answerHttp } from "./routes.ts";
-import { NodeChecks } from "../health/node-checks.ts";
+import { NodeChecks } from "./node-checks.ts";
 
 function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => readonly Check[] } = {}): {
-  readonly get: (path: string, tells?: "health" | "all") => ReturnType<typeof answerHttp>;
+  readonly get: (path: string, serves?: "health" | "all") => ReturnType<typeof answerHttp>;
   readonly metrics: MetricsRegistry;
   readonly errors: unknown[];
 } {
@@ -19,7 +19,7 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
   const options = {
     metrics,
     checks,
-    measures: new Measures(metrics),
+    measures: new CallMetrics(metrics),
     logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
     node: () => ({}),
   };
@@ -27,23 +27,23 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
   return {
     metrics,
     errors,
-    get: (target, tells = "all") => {
+    get: (target, serves = "all") => {
       const [path = "", query = ""] = target.split("?");
       return answerHttp(
         { method: "GET", path, query: new Set([query]) },
-        { ...options, journal: () => journal, tells },
+        { ...options, journal: () => journal, serves },
       );
     },
   };
 }
 
 describe("answerHttp", () => {
-  test("/healthz is 200 unless a write of the journal is stuck", () => {
+  test("/healthz is 200 unless a journal write is stuck", () => {
     expect(setUp().get("/healthz")).toMatchObject({ status: 200, body: "ok" });
     expect(setUp({ stuckMs: 119_000 }).get("/livez").status).toBe(200);
     expect(setUp({ stuckMs: 150_000 }).get("/healthz")).toMatchObject({
       status: 503,
-      body: "a write of the journal has been under way for 150 s\n",
+      body: "a journal write has been running for 150 s\n",
     });
   });
 
@@ -53,7 +53,7 @@ describe("answerHttp", () => {
     expect(setUp().get("/readyz?verbose").body).toBe("[+]view ok\nreadyz check passed\n");
   });
 
-  test("the health port tells nothing but health, and names of objects are no paths", () => {
+  test("the health port serves only health, and names of Object.prototype are not paths", () => {
     const { get, metrics } = setUp();
     expect(get("/metrics", "health").status).toBe(404);
     expect(get("/__proto__").status).toBe(404);
@@ -64,7 +64,7 @@ describe("answerHttp", () => {
     expect(text).toContain('multus_server_request_total{handler="/metrics",code="200",method="get"} 1\n');
   });
 
-  test("/loadz tells of the load alone, by the same numbers, and not on the health port", () => {
+  test("/loadz serves the load alone, with the same numbers, and not on the health port", () => {
     const { get, metrics } = setUp();
     metrics.gauge("levee_waiting", "Waits", () => [{ labels: { kind: "attach" }, value: 3 }]);
     const head = "# HELP levee_waiting Waits\n# TYPE levee_waiting gauge\n";
@@ -108,5 +108,5 @@ test("NodeChecks logs each change once", () => {
   tick();
   check = passed("api", "answers");
   tick();
-  expect(said).toEqual(["A check of the node fails", "A check of the node holds again"]);
+  expect(said).toEqual(["A check of the node fails", "A check of the node passes again"]);
 });

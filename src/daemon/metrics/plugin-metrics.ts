@@ -2,36 +2,36 @@ import type { Ran } from "../../hands/run-chain.ts";
 import type { Outcome } from "../../wire/outcome.ts";
 import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
 
-/** A plugin's own time, from one that only looks something up to one that asks a server far away. */
+/** Covers a plugin that only reads a file up to one that asks a distant server. */
 const secondsBounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25] as const;
-/** A node has a dozen plugins; names from networks of strangers must not fill the memory. */
+/** A node has a dozen plugins; names from other people's networks must not fill the memory. */
 const pluginsMax = 32;
 const others = "other";
 const sigkill = 9;
 
-/** How a run of a plugin ended. The names are stable. */
-export type Exit = "ok" | "failed" | "missing" | "oom" | "signal" | "timeout";
+/** How a plugin run ended. The names are part of the metrics, so they are stable. */
+type Exit = "ok" | "failed" | "missing" | "oom" | "signal" | "timeout";
 
-/** Every run of a plugin, by plugin: how long, how it ended, what it took. */
-export class DelegateMeasures {
+/** CallMetrics every plugin run: its time, its end, its CPU and memory. */
+export class PluginMetrics {
   readonly #seconds: Histogram;
   readonly #exits: Counter;
   readonly #cpuSeconds: Counter;
   readonly #oomKills: Counter;
-  /** The largest resident memory of each plugin, in bytes. Its keys are all names that are used as labels. */
+  /** The largest resident memory of each plugin, in bytes. Its keys are all the labels in use. */
   readonly #maxRssBytes = new Map<string, number>();
 
   constructor(metrics: MetricsRegistry) {
-    const help = "Time of one run of a plugin, as its shim measured it";
+    const help = "One run of a plugin, as its shim measured it";
     this.#seconds = metrics.histogram("levee_delegate_seconds", help, secondsBounds, ["plugin", "verb"]);
-    this.#exits = metrics.counter("levee_delegate_exits_total", "Runs of plugins by how they ended", [
-      "plugin",
-      "verb",
-      "exit",
-    ]);
-    this.#cpuSeconds = metrics.counter("levee_delegate_cpu_seconds_total", "Processor time of plugins", ["plugin"]);
+    this.#exits = metrics.counter("levee_delegate_exits_total", "Plugin runs by their end", ["plugin", "verb", "exit"]);
+    this.#cpuSeconds = metrics.counter(
+      "levee_delegate_cpu_seconds_total",
+      "Processor time of plugins and their children",
+      ["plugin"],
+    );
     this.#oomKills = metrics.counter("levee_delegate_oom_kills_total", "Plugins that the kernel killed for memory");
-    metrics.gauge("levee_delegate_max_rss_bytes", "Largest resident memory of a plugin since the start", () =>
+    metrics.gauge("levee_delegate_max_rss_bytes", "Largest resident memory of one run since the daemon started", () =>
       [...this.#maxRssBytes].map(([plugin, value]) => ({ labels: { plugin }, value })),
     );
   }
@@ -58,7 +58,7 @@ export class DelegateMeasures {
 export function exitOf(outcome: Outcome): Exit {
   if (outcome.timedOut) return "timeout";
   if (outcome.failure === "missing") return "missing";
-  // Before the kernel's kills: the node's count also has those that have nothing to do with this run.
+  // Checked before the OOM counts: the node's count includes kills that have nothing to do with this run.
   if (outcome.failure === "killed") return "signal";
   if (outcome.signal === sigkill && outcome.oomCgroup + outcome.oomNode > 0) return "oom";
   if (outcome.signal !== undefined) return "signal";

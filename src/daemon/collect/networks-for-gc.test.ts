@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { GcRota } from "./rota.ts";
+import { GcRota } from "./networks-for-gc.ts";
 
 const networks = ["a", "b", "c"].map((key) => ({ key }));
 
-test("order starts where the last round stopped, once, and from the beginning when that is not there any more", () => {
+test("order starts once where the last round stopped, or at the beginning when that network is gone", () => {
   const rota = new GcRota();
   const keys = (): readonly string[] => rota.order(networks).map(({ key }) => key);
   expect(keys()).toEqual(["a", "b", "c"]);

@@ -7,11 +7,11 @@ import type { RulingFeed } from "../record/ruling-feed.ts";
 import { nodeNetworks } from "../../admission/request.ts";
 import { stepOf } from "../chains/steps.ts";
 
-/** Shown; admission takes no more than a few out of the count. */
+/** Admission excludes only a few hung plugins from its count, so this shows all of them. */
 const hungMax = 20;
 
-/** The delegates that hang now, from what admission says of them. */
-export class HungDelegates {
+/** The plugins that hang now, by admission's rulings. */
+export class HungPlugins {
   readonly #clock: Clock;
   readonly #journal: Pick<Journal, "all">;
   readonly #hung = new Map<AdmissionRequest, { readonly network: string; readonly sinceMs: number }>();
@@ -47,13 +47,13 @@ export class HungDelegates {
   }
 }
 
-export interface HungSources {
+interface HungSources {
   readonly clock: Clock;
   readonly journal: Pick<Journal, "all">;
   readonly rulings: RulingFeed;
 }
 
-/** The first link that has not finished. The networks of the node are one to admission, and several here. */
+/** The first unfinished link. Admission treats the node's own networks as one network; a record has several. */
 function runningIn(record: AttachmentRecord, network: string): { network: string; plugin: string } | undefined {
   for (const [chainIndex, chain] of record.chains.entries()) {
     if (network !== nodeNetworks && chain.network !== network) continue;

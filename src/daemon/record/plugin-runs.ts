@@ -1,15 +1,15 @@
 import type { PluginRunsView } from "../../wire/top-view.ts";
 import type { TimelineFacts } from "./timeline.ts";
 
-/** A node has a dozen plugins, each with ADD and DEL; names from networks of strangers must not fill the memory. */
+/** A node has a dozen plugins, each with ADD and DEL; names from other people's networks must not fill the memory. */
 const pluginsMax = 32;
-/** Enough for a p99 that is the slowest but for one hiccup. */
+/** Enough for a p99. */
 const runsKept = 64;
-/** Shown. */
+/** Rows that `levee top` shows. */
 const rowsMax = 20;
 
-/** How long each plugin took lately. */
-export class DelegateTimesBook {
+/** The latest runs of each plugin: times, failures, memory. */
+export class PluginRuns {
   readonly #rows = new Map<string, Row>();
 
   ran(verb: string, { plugin = "", tookMs = 0, maxRssKib = 0, detail }: TimelineFacts): void {
@@ -18,7 +18,7 @@ export class DelegateTimesBook {
     row.times[row.runs % runsKept] = tookMs;
     row.runs += 1;
     row.maxRssKib = Math.max(row.maxRssKib, maxRssKib);
-    // An entry of a run has a detail when there is something to say, and that is a failure.
+    // Only the entry of a failed run has a detail.
     if (detail !== undefined) row.failed += 1;
   }
 

@@ -6,13 +6,12 @@ import { supportedVersions, supportsVerb } from "../../cni/cni-version.ts";
 import type { NetConf, ValidAttachment } from "../../config/net-conf.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
-import type { GcRota } from "./rota.ts";
 import { primaryNetwork, sourceOf } from "../look-up/networks.ts";
 import { networkChain } from "../health/ask-network.ts";
 import type { View } from "../../view/view.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
-export interface TellNetworksNeeds {
+interface NetworksForGcNeeds {
   readonly journal: Journal;
   readonly view: View;
   readonly confs: ConfCache;
@@ -20,26 +19,26 @@ export interface TellNetworksNeeds {
   readonly rota: GcRota;
 }
 
-/** A network whose plugins are asked to collect their own garbage. */
-export interface ToldNetwork {
-  /** Its place among the definitions of the view; empty for those that are asked every time. */
+/** A network whose plugins collect their own garbage. */
+interface GcNetwork {
+  /** Its place among the definitions of the view; empty for networks whose GC runs every time. */
   readonly key: string;
   readonly chain: Chain;
 }
 
 /**
- * The primary network, those of the journal, then the definitions of the view; each once, and only those that want to
- * know. One after the other: a cluster may have thousands, and the time is short.
+ * The primary network, those of the journal, then the definitions of the view; each once, and only those that support GC.
+ * A generator, since a cluster may have thousands and the time is short.
  */
-export async function* networksToTell(
+export async function* networksForGc(
   conf: NetConf,
   valid: readonly ValidAttachment[],
-  needs: TellNetworksNeeds,
-): AsyncGenerator<ToldNetwork> {
+  needs: NetworksForGcNeeds,
+): AsyncGenerator<GcNetwork> {
   const primary = await primaryNetwork(conf, needs);
   const seen = new Set<string>();
-  const pick = (chain: Chain, key: string): readonly ToldNetwork[] => {
-    const isNew = seen.size < seen.add(booksOf(chain)).size;
+  const pick = (chain: Chain, key: string): readonly GcNetwork[] => {
+    const isNew = seen.size < seen.add(stateKeyOf(chain)).size;
     const wantsIt = !chain.disableGC && supportsVerb(chain.cniVersion, "GC");
     return isNew && wantsIt ? [{ key, chain: { ...chain, isDefault: chain.confName === primary.conf.name } }] : [];
   };
@@ -48,28 +47,28 @@ export async function* networksToTell(
     yield* pick(networkChain(primary.network, primary.conf), "");
   if (!isWhole) return;
   for (const record of needs.journal.all()) for (const chain of record.chains) yield* pick(chain, "");
-  for (const definition of needs.rota.order(datedDefinitions(needs))) {
+  for (const definition of needs.rota.order(definitionsWithGc(needs))) {
     const chain = await chainOf(definition, conf, needs);
     if (chain !== undefined) yield* pick(chain, definition.key);
   }
 }
 
 /**
- * Whether the journal has every attachment of every container that lives. If not, we cannot tell a network which
- * attachments are valid; it would remove living ones. A container that was never ours is none that we know: whoever
- * attached it before Levee came may have given it more networks than the primary one.
+ * Whether the journal has every attachment of every living container. Otherwise a network's GC would get an incomplete
+ * list and remove living attachments. A container that Levee did not attach counts as unknown: it may have more networks
+ * than the primary one.
  */
-function knowsAll(valid: readonly ValidAttachment[], { journal }: TellNetworksNeeds): boolean {
+function knowsAll(valid: readonly ValidAttachment[], { journal }: NetworksForGcNeeds): boolean {
   if (journal.quarantined().length > 0) return false;
   const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
   return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) === "live");
 }
 
 /**
- * Whether pods may have asked for the primary network once more. The runtime's list has only their first interface, so
- * of a container that the journal does not know the others would be taken away.
+ * Whether pods may have the primary network a second time. The runtime lists only their first interface, so GC would
+ * remove the others of a container that the journal does not know.
  */
-function mayBeSecondary(confName: string, { journal, view }: TellNetworksNeeds): boolean {
+function mayBeSecondary(confName: string, { journal, view }: NetworksForGcNeeds): boolean {
   const isNamed = ({ name, config = "" }: NetworkDefinition): boolean =>
     config.includes(JSON.stringify(confName)) || (name === confName && !config.includes('"name"'));
   return (
@@ -78,31 +77,49 @@ function mayBeSecondary(confName: string, { journal, view }: TellNetworksNeeds):
   );
 }
 
-/** Two definitions may share a name by which plugins keep their books, and yet be run by different plugins. */
-function booksOf(chain: Chain): string {
+/** Two definitions may share the name under which plugins keep state, and still use different plugins. */
+function stateKeyOf(chain: Chain): string {
   return [chain.confName, ...chain.links.map((link) => link.type)].join("/");
 }
 
-/** Only these need to be read: a configuration that names none of them is too old for GC. */
+/** A configuration that names none of these is too old for GC and need not be parsed. */
 const gcVersions = supportedVersions.filter((version) => supportsVerb(version, "GC"));
 
 type Keyed = NetworkDefinition & { readonly key: string };
 
-function datedDefinitions({ view }: TellNetworksNeeds): readonly Keyed[] {
+function definitionsWithGc({ view }: NetworksForGcNeeds): readonly Keyed[] {
   return view
     .networks()
     .filter(({ config = "" }) => config.trim() === "" || gcVersions.some((version) => config.includes(version)))
     .map((definition) => ({ ...definition, key: `${definition.namespace}/${definition.name}` }));
 }
 
-async function chainOf(definition: Keyed, conf: NetConf, needs: TellNetworksNeeds): Promise<Chain | undefined> {
+async function chainOf(definition: Keyed, conf: NetConf, needs: NetworksForGcNeeds): Promise<Chain | undefined> {
   try {
-    // What people call the network is the definition's key.
+    // People know the network by the definition's key.
     return networkChain(definition.key as NetworkName, (await sourceOf(definition, conf, needs)).conf);
   } catch (thrown) {
-    // It is no network of this node now; a pod that asks for it is told why.
+    // The network is unusable on this node now; the ADD of a pod that asks for it reports why.
     const reason = toLeveeError(thrown, "Reading").message;
-    needs.logger.debug("A network cannot be told to collect its garbage", { network: definition.key, reason });
+    needs.logger.debug("Cannot run the GC of a network", { network: definition.key, reason });
     return undefined;
+  }
+}
+
+/** One GC may have no time for thousands of networks, so the next GC goes on where it stopped. */
+export class GcRota {
+  #first: string | undefined;
+
+  stopBefore(key: string): void {
+    this.#first = key;
+  }
+
+  order<T extends { readonly key: string }>(networks: readonly T[]): readonly T[] {
+    const at = Math.max(
+      0,
+      networks.findIndex(({ key }) => key === this.#first),
+    );
+    this.#first = undefined;
+    return [...networks.slice(at), ...networks.slice(0, at)];
   }
 }

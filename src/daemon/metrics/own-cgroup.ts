@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
-/** The names of a cgroup's files, which differ between the kernel's two versions of cgroups. */
-export interface CgroupNames {
+/** The names of a cgroup's files, which differ between cgroup v1 and v2. */
+interface CgroupNames {
   readonly limit: string;
   readonly usage: string;
   readonly stat: string;
-  /** Has the row `oom_kill` in both. */
+  /** Has the row `oom_kill` in both versions. */
   readonly events: string;
-  /** How often the limit was hit; v2 has it among the events. */
+  /** How often the limit was hit; v2 counts that in `events`. */
   readonly failures: string | undefined;
 }
 
@@ -27,8 +27,8 @@ const namesOfV2: CgroupNames = {
 };
 
 /**
- * Where the memory of this process is accounted, by the text of `/proc/self/cgroup`; the first folder that has a limit
- * is the one. In a container the path of the host's may lead nowhere, and the mount's own root is the container's.
+ * Candidate folders for this process's memory cgroup, from the text of `/proc/self/cgroup`; the first one with a limit
+ * file is right. In a container the host's path may not exist, and the root of the mount is the container's cgroup.
  */
 export function cgroupPlaces(
   cgroups: string,

@@ -1,16 +1,16 @@
 import { version } from "../../base/version.ts";
-import { registerAdmission } from "./admission-metrics.ts";
-import { registerPodMetrics } from "./pod-metrics.ts";
-import { registerProcess } from "./process-metrics.ts";
-import type { MetricsRegistry } from "./metrics-registry.ts";
+import { registerAdmission } from "../metrics/admission-metrics.ts";
+import { registerPodMetrics } from "../metrics/pod-metrics.ts";
+import { registerProcess } from "../metrics/process-metrics.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Admission } from "../../admission/admission.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
-import type { NodeChecks } from "../health/node-checks.ts";
+import type { NodeChecks } from "./node-checks.ts";
 
-export interface NodeMetricsNeeds {
+interface NodeMetricsNeeds {
   readonly clock: Clock;
   readonly nodeName: string;
   readonly journal: Pick<Journal, "all" | "stats">;
@@ -22,23 +22,28 @@ export interface NodeMetricsNeeds {
   readonly residentHands: () => number;
 }
 
-/** The gauges of the daemon's own parts, read when somebody asks. */
 export function registerNodeMetrics(metrics: MetricsRegistry, needs: NodeMetricsNeeds): void {
   const { journal, clock, nodeName, checks } = needs;
   metrics.gauge("levee_build_info", "Always 1; the version is in the label", () => [{ labels: { version }, value: 1 }]);
   registerAdmission(metrics, needs);
   metrics.gauge("levee_attachments", "Pod sandboxes in the journal by phase", () => phases(needs));
-  metrics.gauge("levee_leaks", "What could not be undone yet", () => journal.stats().leaks);
-  metrics.gauge("levee_stale_sandbox_reservations", "Sandboxes that the runtime was told it cannot remove yet", () => [
+  metrics.gauge("levee_leaks", "Leaks: attachments that could not be undone yet", () => journal.stats().leaks);
+  metrics.gauge("levee_stale_sandbox_reservations", "Sandboxes whose last DEL was answered with an error", () => [
     { labels: { node: nodeName }, value: refusedSandboxes(journal) },
   ]);
-  metrics.gauge("levee_offline_deletes", "Deletes that shims wrote down and that are not done", () =>
-    needs.offlineDeletes(),
+  metrics.gauge(
+    "levee_offline_deletes",
+    "Deletes that shims wrote down while the daemon was away and that are not done yet",
+    () => needs.offlineDeletes(),
   );
-  metrics.gauge("levee_quarantined", "Damaged records that were put aside", () => journal.stats().quarantined);
+  metrics.gauge("levee_quarantined", "Damaged records in quarantine", () => journal.stats().quarantined);
   metrics.gauge("levee_resident_hands", "Resident hands that are connected", () => needs.residentHands());
   metrics.gauge("levee_journal_bytes", "Size of the journal's file", () => journal.stats().logBytes);
-  metrics.gauge("levee_journal_live_bytes", "How much of it is still needed", () => journal.stats().liveBytes);
+  metrics.gauge(
+    "levee_journal_live_bytes",
+    "Bytes of the journal's file that are still needed",
+    () => journal.stats().liveBytes,
+  );
   metrics.counted("levee_journal_records_total", "Records written since the start", () => journal.stats().written);
   metrics.gauge("levee_ready", "1 when /readyz answers 200", () => (checks.isReady ? 1 : 0));
   metrics.gauge("levee_check_failed", "Checks that fail or warn, by name", () =>
@@ -51,7 +56,7 @@ export function registerNodeMetrics(metrics: MetricsRegistry, needs: NodeMetrics
   registerProcess(metrics, clock);
 }
 
-/** While DEL fails the runtime keeps the sandbox and its name, and a pod that needs the name cannot start. */
+/** While DEL fails, the runtime keeps the sandbox and its name, so a pod that needs the name cannot start. */
 function refusedSandboxes(journal: Pick<Journal, "all">): number {
   const refused = journal.all().filter(({ delAttempts }) => delAttempts > 0);
   return new Set(refused.map(({ containerId }) => containerId)).size;

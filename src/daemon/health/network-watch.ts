@@ -9,13 +9,13 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
-import { NetworkBook, nobodyLooked } from "./network-book.ts";
+import { NetworkBook, unseenHost } from "./network-book.ts";
 import { lookAtHost } from "./look-at-host.ts";
 import { deviceOf } from "./network-needs.ts";
-import { NetworkVoice } from "./network-voice.ts";
+import { NetworkTeller } from "./network-teller.ts";
 import type { Service } from "../service.ts";
 
-export interface NetworkReadinessOptions {
+interface NetworkWatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: Pick<DaemonConfig, "confDir">;
@@ -25,47 +25,47 @@ export interface NetworkReadinessOptions {
   readonly nodeName: string;
   readonly resident: () => Hand | undefined;
   readonly pluginFolders: (hand: Hand) => readonly string[];
-  /** The conf of the primary network; undefined while there is none, or none that could be told without a call. */
+  /** Resolves to undefined while no primary network exists, or when only a call could name it. */
   readonly primary: () => Promise<NetworkConf | undefined>;
 }
 
-/** Interfaces and programs of a host change seldom. */
+/** Interfaces and programs of a host rarely change. */
 const lookMs = 60_000;
 const lookAgeMsMax = 300_000;
-/** How soon a new or changed definition is judged, and a hand that has come is asked. */
+/** How soon a changed definition is judged, and a new hand is used. */
 const tickMs = 10_000;
-/** So many definitions are read in one go; a call that arrives waits for no more than that. */
+/** Definitions read in one go; an arriving call waits for no more than that. */
 const batchSize = 20;
 const breathMs = 5;
-/** Definitions without a configuration mean a file, which is looked for at every look. */
+/** A definition without a configuration means a file, which is read at every look. */
 const filesMax = 100;
 
-/** Knows which networks can be attached on this node: their programs are there, and the interfaces they stand on. */
+/** Watches which networks can be attached on this node: whether their programs and host interfaces exist. */
 export class NetworkWatch implements Service {
-  readonly #options: NetworkReadinessOptions;
+  readonly #options: NetworkWatchOptions;
   readonly #book = new NetworkBook();
-  readonly #voice: NetworkVoice;
+  readonly #teller: NetworkTeller;
   readonly #stopTicks: Cancel;
-  #told: readonly NetworkReadiness[] | undefined;
+  #list: readonly NetworkReadiness[] | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #judgedMs: number | undefined;
   #lookedWith: Hand | undefined;
   #looking: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(options: NetworkReadinessOptions) {
+  constructor(options: NetworkWatchOptions) {
     this.#options = options;
-    this.#voice = new NetworkVoice(options.eventTeller, options.nodeName);
+    this.#teller = new NetworkTeller(options.eventTeller, options.nodeName);
     this.#stopTicks = options.clock.every(tickMs, () => this.#tick());
     this.#tick();
   }
 
-  /** Asked for by every probe and scrape, so the list is made once per look. */
+  /** Every probe and scrape calls this, so the list is made once per look. */
   networks(): readonly NetworkReadiness[] {
-    return (this.#told ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
+    return (this.#list ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
   }
 
-  /** How long ago a hand looked at the host; undefined before the first look, and when the last one counts no more. */
+  /** Age of the last look at the host; undefined before the first one, and after it has expired. */
   ageMs(): number | undefined {
     return this.#judgedMs === undefined ? undefined : this.#options.clock.monotonicMs() - this.#judgedMs;
   }
@@ -86,7 +86,7 @@ export class NetworkWatch implements Service {
     const { logger } = this.#options;
     this.#looking = this.#look()
       .catch((thrown: unknown) =>
-        logger.warn("The networks of this node could not be looked at", {
+        logger.warn("Cannot look at the networks of this node", {
           reason: toLeveeError(thrown, "Looking").message,
         }),
       )
@@ -97,7 +97,7 @@ export class NetworkWatch implements Service {
     const { clock } = this.#options;
     const isDue = clock.monotonicMs() - this.#lookedMs >= lookMs;
     const isChanged = await this.#read(isDue);
-    this.#told = undefined;
+    this.#list = undefined;
     const hand = this.#options.resident();
     if (hand === undefined) this.#forgetLook();
     if (hand === undefined || this.#isStopped) return;
@@ -108,18 +108,18 @@ export class NetworkWatch implements Service {
     const [programs, bridges] = [this.#book.programs(), this.#book.bridges()];
     this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, held: this.#heldDevices() }));
     this.#judgedMs = clock.monotonicMs();
-    this.#told = undefined;
-    this.#voice.say(this.#book.all());
+    this.#list = undefined;
+    this.#teller.tell(this.#book.all());
   }
 
-  /** Without a hand the last look says ever less; nobody is to be told that a network is ready because it once was. */
+  /** Without a hand the last look expires, so that a network does not stay ready because it once was. */
   #forgetLook(): void {
     if (this.#options.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
-    this.#book.judge(nobodyLooked);
+    this.#book.judge(unseenHost);
     this.#judgedMs = undefined;
   }
 
-  /** Reads what is new, a few at a time. Whether there was anything. */
+  /** Reads new definitions, a few at a time. Resolves to whether there were any. */
   async #read(withFiles: boolean): Promise<boolean> {
     const { view, clock } = this.#options;
     const seen = new Set<string>();
@@ -155,7 +155,7 @@ export class NetworkWatch implements Service {
     return findConfByName(this.#options.config.confDir, name);
   }
 
-  /** Interfaces that plugins have moved into pods: missing on the host, and as they should be. */
+  /** Interfaces that plugins moved into pods are rightly missing on the host. */
   #heldDevices(): ReadonlySet<string> {
     const links = this.#options.journal.all().flatMap(({ chains }) => chains.flatMap((chain) => chain.links));
     return new Set(links.filter(({ type }) => type === "host-device").map(({ stdin }) => deviceOf(stdin)));

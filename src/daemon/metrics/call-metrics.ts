@@ -1,17 +1,16 @@
 import type { AdmissionClass } from "../../admission/request.ts";
 import type { LeveeError } from "../../base/errors.ts";
 import type { Ran } from "../../hands/run-chain.ts";
-import { DelegateMeasures } from "./delegate-measures.ts";
+import { PluginMetrics } from "./plugin-metrics.ts";
 import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
 
-/** From "nothing to do" to the whole budget of an ADD. */
+/** From a call with no work to the whole time budget of an ADD. */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60] as const;
 const verbs: ReadonlySet<string> = new Set(["ADD", "DEL", "CHECK", "STATUS", "GC"]);
 
-/** One call that has ended. */
-export interface EndedCall {
+interface EndedCall {
   readonly verb: string;
-  /** Undefined when it never came as far as asking for a slot. */
+  /** Undefined when the call never asked for a slot. */
   readonly admissionClass: AdmissionClass | undefined;
   readonly tookMs: number;
   /** The software of its shim. */
@@ -19,16 +18,16 @@ export interface EndedCall {
   readonly error: LeveeError | undefined;
 }
 
-/** What is counted as it happens: calls, and the plugins they run. */
-export class Measures {
+/** Counts calls, plugin runs and HTTP requests as they end. */
+export class CallMetrics {
   readonly #calls: Counter;
   readonly #callSeconds: Histogram;
-  readonly #delegates: DelegateMeasures;
+  readonly #plugins: PluginMetrics;
   readonly #requests: Counter;
   #shimSoftware = "";
 
   constructor(metrics: MetricsRegistry) {
-    const help = "CNI calls by verb, class and code of the catalogue, ok for success";
+    const help = "CNI calls that have ended, by verb, class and error code; ok for success";
     this.#calls = metrics.counter("levee_calls_total", help, ["verb", "class", "code"]);
     this.#callSeconds = metrics.histogram(
       "levee_call_seconds",
@@ -36,7 +35,7 @@ export class Measures {
       callBounds,
       ["verb"],
     );
-    this.#delegates = new DelegateMeasures(metrics);
+    this.#plugins = new PluginMetrics(metrics);
     this.#requests = metrics.counter("multus_server_request_total", "Counter of HTTP requests", [
       "handler",
       "code",
@@ -50,7 +49,7 @@ export class Measures {
   }
 
   called({ verb, admissionClass, tookMs, shim, error }: EndedCall): void {
-    // Not checked yet when a peer is broken.
+    // A broken peer may send any verb.
     const known = verbs.has(verb) ? verb : "other";
     this.#shimSoftware = shim.length > 64 ? shim.slice(0, 64) : shim;
     this.#calls.add([known, admissionClass ?? "none", error?.code ?? "ok"]);
@@ -59,7 +58,7 @@ export class Measures {
   }
 
   ran(run: Ran): void {
-    this.#delegates.ran(run);
+    this.#plugins.ran(run);
   }
 
   /** Multus' only metric, kept for its dashboards: a CNI call counts as a POST to /cni. */

@@ -2,37 +2,37 @@ import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
-import type { NodeChecks } from "../health/node-checks.ts";
-import type { Measures } from "./measures.ts";
-import type { MetricsRegistry } from "./metrics-registry.ts";
-import type { HttpAnswer, HttpRequest } from "./http-exchange.ts";
+import type { NodeChecks } from "./node-checks.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { HttpAnswer, HttpRequest } from "../metrics/http-exchange.ts";
 
 export interface RouteOptions {
-  readonly measures: Pick<Measures, "requested">;
+  readonly measures: Pick<CallMetrics, "requested">;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly checks: NodeChecks;
-  /** What `levee check node --all` asks of every node. */
+  /** For `levee check node --all`. */
   readonly node: () => object;
   readonly journal: () => JournalFacts;
-  /** Health alone for the node's own port; the metrics port tells everything. */
-  readonly tells: "health" | "all";
+  /** The health port serves health alone, the metrics port everything. */
+  readonly serves: "health" | "all";
 }
 
 const text = "text/plain; charset=utf-8";
 
-/** Answers what kubelet, Prometheus and `levee check node --all` ask, from memory, and counts it as Multus does. */
+/** Answers kubelet, Prometheus and `levee check node --all` from memory, and counts requests as Multus does. */
 export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer {
   const { measures, logger } = options;
   const route =
-    options.tells === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
+    options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
   if (route === undefined) {
     measures.requested("NotFound", method, 404);
     return { status: 404, contentType: text, body: "404 page not found\n" };
   }
   const answer = answeredBy(route, request, options, (reason) =>
-    logger.error("A request over HTTP could not be answered", { path: request.path, reason }),
+    logger.error("Cannot answer a request over HTTP", { path: request.path, reason }),
   );
   measures.requested(request.path, method, answer.status);
   return answer;
@@ -54,7 +54,7 @@ const allRoutes: Readonly<Record<string, Route>> = {
     contentType: "text/plain; version=0.0.4; charset=utf-8",
     body: metrics.render(),
   }),
-  // What the guard asks of every node once a minute: a kilobyte instead of all.
+  // The guard asks every node once a minute, so it gets a kilobyte instead of everything.
   "/loadz": (_request, { metrics }) => ({
     status: 200,
     contentType: "text/plain; version=0.0.4; charset=utf-8",
@@ -77,11 +77,11 @@ const loadFamilies = [
   "levee_view_last_event_age_seconds",
 ] as const;
 
-/** Liveness: that this is answered shows that the event loop turns. Only a stuck writer is worth a restart. */
+/** Liveness: any answer proves that the event loop turns. Only a stuck journal write is worth a restart. */
 function healthz(_request: HttpRequest, { journal }: RouteOptions): HttpAnswer {
   const facts = journal();
   if (!isJournalStuck(facts)) return { status: 200, contentType: text, body: "ok" };
-  const body = `a write of the journal has been under way for ${Math.round(facts.stuckMs / 1_000)} s\n`;
+  const body = `a journal write has been running for ${Math.round(facts.stuckMs / 1_000)} s\n`;
   return { status: 503, contentType: text, body };
 }
 
@@ -90,7 +90,7 @@ function readyz(request: HttpRequest, { checks }: RouteOptions): HttpAnswer {
   return { status: answer.isReady ? 200 : 503, contentType: text, body: answer.text };
 }
 
-/** A gauge that throws is a defect, and must not take the daemon with it. */
+/** A gauge that throws is a defect, but must not end the daemon. */
 function answeredBy(
   route: Route,
   request: HttpRequest,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Outcome } from "../../wire/outcome.ts";
-import { DelegateMeasures, exitOf } from "./delegate-measures.ts";
+import { PluginMetrics, exitOf } from "./plugin-metrics.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 
 const good = { exitCode: 0, timedOut: false, oomCgroup: 0, oomNode: 0, wallUs: 30_000, cpuUs: 5_000, maxRssKib: 9 };
@@ -25,9 +25,9 @@ test.each([
   expect(exitOf(outcome(changes))).toBe(exit);
 });
 
-test("DelegateMeasures keeps exits, time and the largest memory of each plugin, and counts OOM kills", () => {
+test("PluginMetrics keeps exits, time and the largest memory of each plugin, and counts OOM kills", () => {
   const metrics = new MetricsRegistry();
-  const measures = new DelegateMeasures(metrics);
+  const measures = new PluginMetrics(metrics);
   expect(metrics.render()).toContain("levee_delegate_oom_kills_total 0\n");
   const run = (changes: Partial<Outcome>): void =>
     measures.ran({ verb: "ADD", link: { type: "bridge" }, outcome: outcome(changes) } as never);

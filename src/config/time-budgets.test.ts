@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { budgetProblems } from "./budgets.ts";
+import { budgetProblems } from "./time-budgets.ts";
 import { numberKnobs, type NumberKnobKey } from "./knobs.ts";
 
 function settings(changed: Partial<Record<NumberKnobKey, number>> = {}): Record<NumberKnobKey, number> {

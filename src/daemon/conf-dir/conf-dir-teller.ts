@@ -3,38 +3,38 @@ import type { Logger } from "../../base/log.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { eventReasons, problemText, type ConfDirProblem } from "./conf-dir-facts.ts";
 
-export interface VoiceOptions {
+export interface ConfDirTellerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly eventTeller: EventTeller;
 }
 
-/** A file that is being written looks broken for a moment. */
+/** A file looks broken for a moment while its owner writes it. */
 const patienceMs = 3_000;
 const patientKinds: ReadonlySet<ConfDirProblem["kind"]> = new Set(["primary-unusable", "given-unusable"]);
-/** A warning that stays is logged again this often, so that the end of a log says why the node has no networks. */
+/** A lasting warning is logged again this often, so that the end of the log says why the node has no networks. */
 const repeatMs = 60_000;
 
-/** Says what is wrong with the conf directory: an Event on the node once per change, and the log. */
-export class ConfDirVoice {
-  readonly #options: VoiceOptions;
-  #heard: ReadonlyMap<string, Heard> = new Map();
+/** Brings problems of the conf directory to people: an Event on the node once per change, and lines in the log. */
+export class ConfDirTeller {
+  readonly #options: ConfDirTellerOptions;
+  #seen: ReadonlyMap<string, Seen> = new Map();
 
-  constructor(options: VoiceOptions) {
+  constructor(options: ConfDirTellerOptions) {
     this.#options = options;
   }
 
-  say(problems: readonly ConfDirProblem[]): void {
+  tell(problems: readonly ConfDirProblem[]): void {
     const nowMs = this.#options.clock.monotonicMs();
-    const heard = new Map<string, Heard>();
+    const seen = new Map<string, Seen>();
     for (const problem of problems) {
       const key = `${problem.kind} ${problemText(problem)}`;
-      heard.set(key, this.#hear(problem, this.#heard.get(key) ?? { sinceMs: nowMs, loggedMs: undefined }));
+      seen.set(key, this.#tellOne(problem, this.#seen.get(key) ?? { sinceMs: nowMs, loggedMs: undefined }));
     }
-    this.#heard = heard;
+    this.#seen = seen;
   }
 
-  #hear(problem: ConfDirProblem, earlier: Heard): Heard {
+  #tellOne(problem: ConfDirProblem, earlier: Seen): Seen {
     const { clock, logger, eventTeller } = this.#options;
     const nowMs = clock.monotonicMs();
     const { kind, severity } = problem;
@@ -50,8 +50,8 @@ export class ConfDirVoice {
   }
 }
 
-interface Heard {
+interface Seen {
   readonly sinceMs: number;
-  /** Undefined while it has not been said. */
+  /** Undefined until the problem is logged. */
   readonly loggedMs: number | undefined;
 }

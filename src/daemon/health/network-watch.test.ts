@@ -7,7 +7,7 @@ import { silentLogger } from "../../base/log.ts";
 import { silentEventTeller } from "../tell/event-teller.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
-import { NetworkWatch } from "./network-readiness.ts";
+import { NetworkWatch } from "./network-watch.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 let nowMs = 0;
@@ -104,7 +104,7 @@ async function turn(ms: number): Promise<void> {
 }
 
 describe("NetworkWatch", () => {
-  test("refuses to call a network ready whose bridge or program is missing", async () => {
+  test("calls no network ready whose bridge or program is missing", async () => {
     definitions = [
       network("vlan57", { type: "bridge", bridge: "br-prod" }),
       network("lan", { type: "bridge", bridge: "br-lan" }),
@@ -120,7 +120,7 @@ describe("NetworkWatch", () => {
     ]);
   });
 
-  test("knows nothing without a hand, and nothing of interfaces the hand could not list", async () => {
+  test("knows nothing without a hand, and nothing about interfaces that the hand could not list", async () => {
     definitions = [network("vlan57", { type: "bridge", bridge: "br-prod" })];
     hand = undefined;
     await make();
@@ -139,7 +139,7 @@ describe("NetworkWatch", () => {
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
   });
 
-  test("says of a bridge with pods only that it has no uplink, and nothing of what it could not look at", async () => {
+  test("reports a bridge that has only pods as one without an uplink, unless the look failed", async () => {
     definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
     await make();
     expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
@@ -152,7 +152,7 @@ describe("NetworkWatch", () => {
     expect(events).toEqual([]);
   });
 
-  test("tells how old its last look is", async () => {
+  test("knows the age of its last look", async () => {
     definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
     hand = undefined;
     await make();
@@ -182,7 +182,7 @@ describe("NetworkWatch over time", () => {
     expect(watch.networks()).toEqual([]);
   });
 
-  test("tells on the network once per change, and only of objects of a cluster", async () => {
+  test("sends one Event per change, and only on objects in a cluster", async () => {
     definitions = [
       network("vlan57", { type: "bridge", bridge: "br-prod" }, "u1"),
       network("local", { type: "bridge", bridge: "br-prod" }),
@@ -197,7 +197,7 @@ describe("NetworkWatch over time", () => {
     expect(events.slice(1)).toEqual(["vlan57 NetworkReady: Pods can be attached on node node-1"]);
   });
 
-  test("takes an interface that is in a pod for one that is there", async () => {
+  test("counts an interface that is in a pod as present", async () => {
     definitions = [network("port", { type: "host-device", device: "ens7" })];
     programs.push("host-device");
     const link = { type: "host-device" as PluginType, stdin: json('{"device":"ens7"}') };
@@ -205,7 +205,7 @@ describe("NetworkWatch over time", () => {
     expect((await make()).networks()).toMatchObject([{ state: "ready" }]);
   });
 
-  test("judges the primary network too, and a definition whose configuration is no file", async () => {
+  test("judges the primary network too, and a definition without a configuration file", async () => {
     definitions = [network("filed", undefined)];
     const plugins = [{ type: "calico", text: '{"type":"calico"}' }];
     primary = () => Promise.resolve({ name: "k8s-pod-network", plugins } as unknown as NetworkConf);

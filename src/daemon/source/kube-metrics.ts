@@ -1,29 +1,29 @@
-import { awaySinceMs } from "../source/kube-view.ts";
-import type { KubeParts } from "../source/kube-notices.ts";
-import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import { awaySinceMs } from "./kube-view.ts";
+import type { KubeParts } from "./kube-notices.ts";
+import type { MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** What Prometheus learns of the local copy and of what waits for the API server. */
+/** Registers metrics about the local copy and about the outboxes to the API server. */
 export function registerKubeMetrics(metrics: MetricsRegistry, parts: KubeParts): void {
   const { cluster } = parts;
   metrics.gauge("levee_api_up", "Whether the API server answers", () => (isUp(parts) ? 1 : 0));
   perResource("levee_view_synced", "Whether a complete list has been taken", ({ isSynced }) => (isSynced ? 1 : 0));
-  perResource("levee_view_last_event_age_seconds", "Since anything was heard of the resource", ({ lastEventAgeMs }) =>
-    lastEventAgeMs === undefined ? undefined : lastEventAgeMs / 1_000,
+  perResource(
+    "levee_view_last_event_age_seconds",
+    "Time since the daemon last heard of the resource",
+    ({ lastEventAgeMs }) => (lastEventAgeMs === undefined ? undefined : lastEventAgeMs / 1_000),
   );
   perResource("levee_view_objects", "Objects in the local copy", ({ objects }) => objects);
   perResource("levee_view_lists_total", "Complete lists taken", ({ lists }) => lists, "counted");
   perResource("levee_view_reconnects_total", "Watches opened again after an error", (one) => one.reconnects, "counted");
   perResource(
     "levee_view_missed_events_total",
-    "Differences that a list found and no event had told",
+    "Differences that a list found and no event had shown",
     ({ missedEvents }) => missedEvents,
     "counted",
   );
-  metrics.gauge("levee_outbox_waiting", "What waits to be delivered to the API server", () =>
-    perKind(parts, "waiting"),
-  );
-  metrics.counted("levee_outbox_dropped_total", "What was given up because too much waited", () =>
+  metrics.gauge("levee_outbox_waiting", "Entries that wait for the API server", () => perKind(parts, "waiting"));
+  metrics.counted("levee_outbox_dropped_total", "Entries that were dropped because too many waited", () =>
     perKind(parts, "dropped"),
   );
 

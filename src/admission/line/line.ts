@@ -17,7 +17,7 @@ const passedOverMax = 8;
 const holdWeight = 0.1;
 
 /** Everything besides the order in line that decides whether a request may go. */
-export interface SlotRules {
+export interface LineRules {
   /** In the order of service. */
   readonly classes: readonly QueueClass[];
   readonly waitingMax: number;
@@ -34,8 +34,8 @@ export interface SlotRules {
 }
 
 /** Slots and the line in front of them. ADDs have one, DELs another. */
-export class SlotLine {
-  readonly #rules: SlotRules;
+export class Line {
+  readonly #rules: LineRules;
   readonly #queues: ReadonlyMap<QueueClass, ClassQueue>;
   /** In the order of arrival, which is also the order of deadlines. */
   readonly #byAge = new Set<Waiting>();
@@ -43,7 +43,7 @@ export class SlotLine {
   #running = 0;
   #holdMs: number | undefined;
 
-  constructor(rules: SlotRules) {
+  constructor(rules: LineRules) {
     this.#rules = rules;
     const { salt, lateMs } = rules;
     this.#queues = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
