@@ -58,7 +58,7 @@ async function extraOfOne(): Promise<number> {
   return extraBytes;
 }
 
-/** What is paid once: code that is compiled when it first runs, and rings that fill. One at a time, so nobody waits. */
+/** One-time costs: code that is compiled when it first runs, and rings that fill. One call at a time, so that none waits. */
 async function warmUp(lab: Lab): Promise<void> {
   for (let round = 0; round < warmUpCalls; round += 1) {
     const peer = await RawPeer.connect(lab.socketDir);

@@ -162,7 +162,7 @@ group("levee check", () => {
     expect(Object.values(found.get("LVE0603")?.evidence ?? {}).join("\n")).toMatch(/^25 pods on 1 node, client says/u);
     expect(found.get("LVE0602")?.evidence["fc-desktop"]).toStartWith("25 pods: 25 of a client that says ");
     expect(found.get("LVE0604")?.evidence["fc-desktop"]).toStartWith("25 pods: ");
-    expect(found.get("LVE0604")?.detail).toContain("which a pod does not tell");
+    expect(found.get("LVE0604")?.detail).toContain("which a pod does not show");
     expect(found.get("LVE0403")?.evidence).toEqual({
       "kube-system/kube-multus-ds-a on n1": expect.stringMatching(/^killed \d+s ago, 276 restarts$/u),
     });

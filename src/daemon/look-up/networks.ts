@@ -3,12 +3,11 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { checkIsolation } from "../../attachment/isolation.ts";
 import type { NetworkSource } from "../../attachment/plan.ts";
 import { defaultNetworkOf, type SelectionElement } from "../../attachment/selection.ts";
-import { asJsonText, jsonString, jsonValue } from "../../cni/json-text.ts";
 import { JsonGrammarError } from "../../cni/json-grammar.ts";
-import { appendPlugins, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
+import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { NetConf } from "../../config/net-conf.ts";
-import { dirname, join } from "node:path";
-import { findConfByName, hasConfs, subFolderTexts } from "./conf-files.ts";
+import { auxiliaryChain } from "./auxiliary-chain.ts";
+import { findConfByName, hasConfs } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { definitionOf, unreadText, type NetworkLookup, type PodRequest } from "./pod-request.ts";
 import { resourceNameAnnotation } from "../../base/annotations.ts";
@@ -57,8 +56,7 @@ export async function resolveNetworks(
     const definition = request.definitions.get(`${element.namespace}/${element.name}`);
     if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf, sources) });
   }
-  const auxiliary = await auxiliaryChain(conf);
-  if (auxiliary !== undefined) others.push({ source: auxiliary });
+  if (conf.auxiliaryCNIChainName !== "") others.push(...(await auxiliaryChain(conf)));
   return { defaultNetwork, others, ...(override === undefined ? {} : { defaultElement: override }) };
 }
 
@@ -171,27 +169,6 @@ function parseSpec(
 function resourceOf({ annotations }: NetworkDefinition): { readonly resourceName?: string } {
   const resourceName = annotations[resourceNameAnnotation] ?? "";
   return resourceName === "" ? {} : { resourceName };
-}
-
-/** Multus' auxiliary chain: extra plugins of the node. They run last, after a plugin that changes nothing. */
-async function auxiliaryChain(conf: NetConf): Promise<NetworkSource | undefined> {
-  const name = conf.auxiliaryCNIChainName;
-  if (name === "") return undefined;
-  if (!conf.clusterNetwork.includes("/")) {
-    throw new LeveeError(
-      "config-invalid",
-      `auxiliary chain used but ClusterNetwork must be a path, and it is not a path: ${conf.clusterNetwork}`,
-    );
-  }
-  const texts = await subFolderTexts(join(dirname(conf.clusterNetwork), name));
-  if (texts.length === 0) return undefined;
-  const passthru = jsonValue([{ type: "passthru", name: "passthru-cni" }]);
-  const text = asJsonText(
-    `{"cniVersion":${jsonString(conf.cniVersion)},"name":${jsonString(name)},"plugins":${passthru}}`,
-    `the auxiliary chain ${name}`,
-  );
-  const chain = appendPlugins(parseNetworkConf(text, { what: `the auxiliary chain ${name}` }), texts);
-  return { network: name as NetworkName, conf: chain };
 }
 
 function noDefaultNetwork(): LeveeError {
