@@ -1,4 +1,4 @@
-/** Makes the files of deploy/ that are made of others: `npm run deploy:render`. `npm run check` finds forgotten ones. */
+/** Renders the files of deploy/ that have sources: `npm run deploy:render`. `npm run check` finds outdated ones. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { renderedFiles } from "./deploy/rendered.ts";
@@ -15,7 +15,7 @@ function read(path: string): string | undefined {
   try {
     return readFileSync(join(root, path), "utf8");
   } catch {
-    // Asked for again by whoever needs it.
+    // A missing file: a renderer that needs it throws.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import type { Read } from "./kustomization.ts";
 
-/** A rule of Prometheus, as far as we look into it: an alert or a recording. */
+/** The fields of a Prometheus rule that we read. It is an alert or a recording. */
 interface Rule {
   readonly alert?: string;
   readonly record?: string;
@@ -19,7 +19,7 @@ export interface RuleFile {
 const sourceFile = "deploy/alerts/alerts.yaml";
 export const rulesFile = "deploy/alerts/levee.rules.yaml";
 export const kuredFile = "deploy/alerts/kured-values.yaml";
-const note = "# Made by `npm run deploy:render` from deploy/alerts/alerts.yaml; change that.\n";
+const note = "# Rendered by `npm run deploy:render` from deploy/alerts/alerts.yaml. Edit that file.\n";
 
 /** The alerts in every form in which they are shipped. */
 export function alertFiles(read: Read): ReadonlyMap<string, string> {
@@ -33,18 +33,18 @@ export function alertFiles(read: Read): ReadonlyMap<string, string> {
   ]);
 }
 
-/** The names of a rule file, each once, in its order. */
+/** The alert names of a rule file, each once, in the file's order. */
 export function alertNames(rules: string): readonly string[] {
   const { groups } = parse(rules) as RuleFile; // our own file, and promtool checks it
   return [...new Set(groups.flatMap((group) => group.rules.flatMap(({ alert }) => alert ?? [])))];
 }
 
-/** What the comment at the top says holds for the source only. */
+/** The comment at the top is about the source only. */
 function withoutHead(source: string): string {
   return source.slice(source.indexOf("groups:"));
 }
 
-/** The words between % replaced by what the chart's values say. */
+/** Replaces the words between % with the chart's values. */
 function withDefaults(source: string, read: Read): string {
   const { alerts } = parse(mustRead("deploy/helm/levee/values.yaml", read)) as { alerts?: unknown }; // our own file
   return source.replace(/%([a-zA-Z]+(?:\.[a-zA-Z]+)?)%/gu, (placeholder, path: string) => {
@@ -70,8 +70,8 @@ ${spec}`;
 }
 
 /**
- * kured waits while any alert fires whose name it is not told to ignore, and it knows names only. An alert of ours that
- * only a reboot ends would keep the node from it for ever, so all of them are in the expression.
+ * kured waits while any alert fires that this expression does not match, and it can match names only. An alert of ours
+ * that only a reboot ends would block the reboot for ever, so the expression has all our alerts.
  */
 function kuredValues(names: readonly string[]): string {
   return `${note}# Values for kured's chart, or its flags --alert-filter-regexp and --alert-firing-only. Add your own names to the list.

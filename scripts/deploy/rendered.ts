@@ -4,9 +4,9 @@ import { shippedDefinitionsSource } from "./shipped-definitions.ts";
 import { shippedPoliciesSource } from "./shipped-policies.ts";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
 
-const note = "# Made by `npm run deploy:render` from the folders beside it; change those.\n";
+const note = "# Rendered by `npm run deploy:render` from the folders beside this file. Edit those.\n";
 
-/** Every file that is made of others, with its text. What they all share, the image, is said in deploy/base only. */
+/** Every rendered file with its text. All of them take the image from deploy/base. */
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   const image = imageOf(read);
   const guard = manifest(renderFolder("deploy/guard", read));
@@ -42,7 +42,7 @@ function manifest(objects: readonly Document[]): string {
   return note + objects.map((object) => `---\n${object.toString({ lineWidth: 0, directives: false })}`).join("");
 }
 
-/** The same for the chart, which says itself which image it is and where that and the API server are. */
+/** The guard's manifest for the chart, which takes image, pull secrets and API server from its values. */
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
@@ -52,7 +52,7 @@ function guardTemplate(guard: string, { newName, digest }: Image): string {
   return `{{- if .Values.guard.enabled }}\n${text}{{- end }}\n`;
 }
 
-/** The guard's own image has git; without one it is the daemon's, and locks nothing. */
+/** The guard's own image has git. Without one the guard runs from the daemon's image and locks nothing. */
 const guardImage = `image: "{{ .Values.guard.image.repository | default .Values.image.repository }}@{{ .Values.guard.image.digest | default .Values.image.digest }}"\n`;
 const gitMounts = `            {{- range $index, $secret := include "levee.gitSecrets" . | fromJsonArray }}
             - name: git-credentials-{{ $index }}
@@ -68,7 +68,7 @@ const gitVolumes = `        {{- range $index, $secret := include "levee.gitSecre
             defaultMode: 288
         {{- end }}
 `;
-/** What `token=` and `ca=` of an Alertmanager need. */
+/** For the files that `token=` and `ca=` of an Alertmanager name. */
 const extraMounts = `            {{- with .Values.guard.extraVolumeMounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
@@ -117,15 +117,15 @@ function withImage(values: string, image: Image): string {
     .replace(/^( +digest): .*$/mu, `$1: ${image.digest}`);
 }
 
-/** What a cluster without a way out needs, one per line. */
+/** The images and files for a cluster without internet access, one per line. */
 function airGap(image: Image): string {
   return [
-    "# What to carry into a network without a way out. Made by `npm run deploy:render`.",
+    "# The images and files to copy into a network without internet access. Rendered by `npm run deploy:render`.",
     "# Images to mirror, by digest",
     `${image.newName}@${image.digest}`,
-    "# Only to build that image yourself: its base, distroless base-debian12, by the digest that you give as BASE",
-    "# Only for a guard that locks limits in git: its image, made of deploy/image/guard/Containerfile, by your digest",
-    "# Files, all of this repository",
+    "# To build that image yourself, also its base: distroless base-debian12, by the digest that you pass as BASE",
+    "# For a guard that locks limits in git, also its image: build deploy/image/guard/Containerfile, use your digest",
+    "# Files of this repository",
     "deploy/crd/",
     "deploy/install.yaml",
     "deploy/multus-drop-in.yaml",

@@ -1,13 +1,13 @@
 import type { Document } from "yaml";
 import { definitionHash } from "../../src/guard/approve/spec-hash.ts";
 
-const head = `// Made by \`npm run deploy:render\` from deploy/crd; change those.
+const head = `// Rendered by \`npm run deploy:render\` from deploy/crd. Edit those files.
 
-/** Our own definitions as shipped, by what the API server holds objects to. */
+/** Our own definitions as shipped, each with the hash over everything that the API server enforces. */
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
 `;
 
-/** The source of src/guard/approve/shipped-definitions.ts: whether a cluster's are ours is told without the files. */
+/** The source of src/guard/approve/shipped-definitions.ts, which compares a cluster's definitions without the files. */
 export function shippedDefinitionsSource(objects: readonly Document[]): string {
   const entries = objects
     .map((object) => object.toJS() as { metadata: { name: string } }) // ours

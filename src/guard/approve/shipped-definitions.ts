@@ -1,6 +1,6 @@
-// Made by `npm run deploy:render` from deploy/crd; change those.
+// Rendered by `npm run deploy:render` from deploy/crd. Edit those files.
 
-/** Our own definitions as shipped, by what the API server holds objects to. */
+/** Our own definitions as shipped, each with the hash over everything that the API server enforces. */
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",

@@ -1,6 +1,6 @@
-// Made by `npm run deploy:render` from deploy/policies; change those.
+// Rendered by `npm run deploy:render` from deploy/policies. Edit those files.
 
-/** The admission policies as shipped. One in the cluster whose spec has another hash is another policy. */
+/** The admission policies as shipped. A policy in the cluster with another hash of its spec is another policy. */
 export const shippedPolicies: readonly {
   readonly kind: string;
   readonly name: string;
