@@ -7,22 +7,22 @@ import { Ground } from "./ground/ground.ts";
 import { firstError, storm, type StormOutcome } from "./storm/storm.ts";
 import { stormPods } from "./storm/pods.ts";
 
-/** What the person asked for. */
+/** The options of the command line. */
 export interface BenchOptions {
-  /** Few pods and no verdicts: whether everything runs at all. */
+  /** Few pods and no verdicts: only shows that everything runs. */
   readonly isQuick: boolean;
   readonly withPeers: boolean;
 }
 
-/** Times that the floor is measured: the middle one counts. */
+/** How often the floor is measured. The median counts. */
 const floorRuns = 3;
 
-/** One run of the benchmarks: the ground, who takes part, and what several cells compare with. */
+/** One run of the benchmarks: the ground, the contenders, and the figures that several cells compare with. */
 export class Bench {
   readonly ground: Ground;
   readonly options: BenchOptions;
   readonly levee: Contender;
-  /** Releases of Multus, or why they are not here. */
+  /** Releases of Multus, or the reason why they are missing. */
   readonly peers: readonly (Contender | { readonly label: string; readonly missing: string })[];
   #smallStorm: StormFigures | undefined;
   readonly #floors = new Map<number, StormOutcome>();
@@ -44,12 +44,12 @@ export class Bench {
     return new Bench(ground, options, peers);
   }
 
-  /** As many pods as the target says, or few when it is only about whether it works. */
+  /** As many pods as the target says, or few with `--quick`. */
   count(pods: number): number {
     return this.options.isQuick ? Math.min(pods, Math.max(12, Math.round(pods / 10))) : pods;
   }
 
-  /** The delegates of so many pods run directly; measured once per run of the benchmarks. */
+  /** The plugins of so many pods run directly. Measured once per run of the benchmarks. */
   async floor(pods: number): Promise<StormOutcome & { readonly tookMs: number }> {
     const outcome = this.#floors.get(pods) ?? (await this.#measureFloor(pods));
     this.#floors.set(pods, outcome);
@@ -57,7 +57,7 @@ export class Bench {
     return { ...outcome, tookMs: outcome.tookMs };
   }
 
-  /** Levee's figures of the usual storm, which others are compared with; measured once. */
+  /** Levee's figures of the usual storm, for comparison with other cells. Measured once. */
   async smallStorm(measure: () => Promise<StormFigures>): Promise<StormFigures> {
     this.#smallStorm ??= await measure();
     return this.#smallStorm;

@@ -1,20 +1,20 @@
-/** One measurement: rows of the same thing done in different ways, and what must hold between them. */
+/** One measurement: one row per way to do the same work, and the promises about them. */
 export interface Cell {
   readonly name: string;
   readonly title: string;
   readonly command: string;
   readonly header: readonly string[];
-  /** As they are shown: the label first. */
+  /** In the order of the table: the label first. */
   readonly rows: readonly (readonly string[])[];
   readonly verdicts: readonly Verdict[];
   readonly notes: readonly string[];
   /** SVG by name. */
   readonly plots: Readonly<Record<string, string>>;
-  /** What the rows were made of, for whoever wants to draw it another way. */
+  /** The raw figures behind the rows, for other plots. */
   readonly figures: unknown;
 }
 
-/** A promise and what was seen of it in this run. */
+/** A promise and its result in this run. */
 export interface Verdict {
   readonly promise: string;
   readonly seen: string;

@@ -7,7 +7,7 @@ import { asTable, verdictLines } from "./table.ts";
 const root = join(import.meta.dir, "..");
 const folder = join(root, "bench/results");
 
-/** A cell as figures, as a page and as plots. */
+/** Writes a cell as figures, as a page and as plots. */
 export function keepResults(cell: Cell, facts: Readonly<Record<string, string>>): void {
   mkdirSync(folder, { recursive: true });
   const { plots, ...told } = cell;
@@ -19,7 +19,7 @@ export function keepResults(cell: Cell, facts: Readonly<Record<string, string>>)
   for (const [name, svg] of Object.entries(plots)) writeFileSync(join(folder, `${name}.svg`), svg);
 }
 
-/** Puts the results that are kept into the pages that show them. */
+/** Writes the kept results into the pages that show them. */
 export function showResults(): string {
   const read = (name: string): string | undefined =>
     existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined;
@@ -32,7 +32,7 @@ export function showResults(): string {
   return "README.md and docs/bench.md show the results of bench/results\n";
 }
 
-/** Lists of numbers on one line: a storm has one number per pod. */
+/** Puts lists of numbers on one line, because a storm has one number per pod. */
 function withShortLists(json: string): string {
   return json.replaceAll(/\[[\d\s.,-]+\]/gu, (list) => list.replaceAll(/\s+/gu, " "));
 }

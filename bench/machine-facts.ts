@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { version } from "../src/base/version.ts";
 
-/** What a reader must know to judge the figures. */
+/** The facts that a reader needs to judge the figures. */
 export async function machineFacts(): Promise<Readonly<Record<string, string>>> {
   const load = await readFile("/proc/loadavg", "utf8");
   return {
@@ -26,18 +26,18 @@ export interface Ticks {
 
 export function stolenTicks(stat = readFileSync("/proc/stat", "utf8")): Ticks {
   const [, ...fields] = (stat.split("\n")[0] ?? "").split(/\s+/u);
-  // user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in the first two already.
+  // user, nice, system, idle, iowait, irq, softirq, steal. The first two already include the fields after these.
   const ticks = fields.slice(0, 8).map(Number);
   return { all: ticks.reduce((sum, one) => sum + one, 0), stolen: ticks[7] ?? 0 };
 }
 
-/** A figure taken while the host gave the processors to others says little. */
+/** A figure says little if the host gave the processors to others meanwhile. */
 export function stolenSince(before: Ticks, now = stolenTicks()): string {
   const all = now.all - before.all;
   return `${(all === 0 ? 0 : (100 * (now.stolen - before.stolen)) / all).toFixed(1)} % of the processors' time`;
 }
 
-/** Which source it was; a tree with changes of its own says so. */
+/** The commit of the sources, with a mark for uncommitted changes. */
 function commit(): string {
   const { status, stdout } = spawnSync("git", ["describe", "--always", "--dirty", "--exclude=*"], {
     cwd: import.meta.dir,

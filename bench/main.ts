@@ -12,14 +12,14 @@ import { asTable, verdictLines } from "./table.ts";
 
 const usage = `Usage: npm run bench [-- OPTION... CELL...]
 
-Measures Levee beside what it is compared with, all in one run on this machine. Needs root.
-Without Go there is no API server and no Multus: Levee then takes its pods from a folder, and the tables say so.
+Measures Levee and Multus in one run on this machine. Needs root.
+Without Go there is no API server and no Multus: Levee then reads its pods from a folder, and the tables say so.
 
 Options:
-  --list       the cells, and how long each takes
-  --quick      few pods, no verdicts, nothing kept: whether everything runs
-  --no-peers   without Multus; nothing is kept
-  --readme     write the tables of README.md and docs/bench.md from bench/results, and nothing else
+  --list       list the cells and their durations
+  --quick      only check that everything runs: few pods, no verdicts, no results kept
+  --no-peers   run without Multus and keep no results
+  --readme     only write the tables of README.md and docs/bench.md from bench/results
 
 Examples:
   npm run bench
@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   return measure(folder, named.length === 0 ? cells : named, options);
 }
 
-/** What others provide is built before: there is no network inside. */
+/** Builds the programs of others first, because there is no network inside the namespaces. */
 async function outside(args: readonly string[]): Promise<number> {
   if (!makeReady("bench")) return 1;
   const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
@@ -95,7 +95,7 @@ async function measure(folder: string, chosen: readonly NamedCell[], options: Be
   }
 }
 
-/** The pages show whole results only. */
+/** The pages show only complete results. */
 function isKept({ isQuick, withPeers }: BenchOptions): boolean {
   return !isQuick && withPeers;
 }

@@ -1,19 +1,19 @@
 import type { Cell, Verdict } from "./cell.ts";
 
-/** What the pages show of the results; a check holds them in step with `bench/results/`. */
+/** The results that the pages show. A check compares the pages with `bench/results/`. */
 export const shownBlocks = [
   { file: "README.md", block: numbersBlock },
   { file: "README.md", block: stormBlock },
   { file: "docs/bench.md", block: resultsBlock },
 ] as const;
 
-/** The cells whose first promise README.md begins with, and what they are about. */
+/** README.md begins with the first promise of these cells. Each has its text. */
 const numbers = {
   storm219: "219 pods at once, with a memory limit of 50Mi",
   kill2s: "219 pods while the daemon is killed every 2 s",
   idle: "Memory of an idle daemon with 250 pods and 50 networks",
 } as const;
-/** The one cell of which README.md has the table and the plot. */
+/** The cell whose table and plot README.md shows. */
 const first = "storm219";
 /** The cells whose tables and plots docs/bench.md shows. */
 const shown = ["storm219", "storm219cpu", "node"] as const;
@@ -40,13 +40,13 @@ const order = [
   "shim",
 ] as const;
 
-/** What is kept of a cell in `bench/results/NAME.json`. */
+/** A cell as `bench/results/NAME.json` keeps it. */
 export type KeptCell = Omit<Cell, "plots" | "figures"> & { readonly facts: Readonly<Record<string, string>> };
 
-/** Gives the text of a file of `bench/results/`, or nothing. */
+/** Gives the text of a file of `bench/results/`, or undefined. */
 type Read = (name: string) => string | undefined;
 
-/** Three numbers for somebody who reads no further. */
+/** Three numbers for a reader in a hurry. */
 export function numbersBlock(read: Read): string {
   const lines = Object.entries(numbers).flatMap(([name, about]) => {
     const seen = keptCell(read, name)?.verdicts[0]?.seen;
@@ -82,7 +82,7 @@ function keptCell(read: Read, name: string): KeptCell | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as KeptCell);
 }
 
-/** The text with the block of now in the place of the one it has; undefined when it has none. */
+/** The text with its block replaced by the current one; undefined if it has no block. */
 export function withBlock(page: string, fresh: string): string | undefined {
   const [firstLine = ""] = fresh.split("\n", 1);
   const lastLine = fresh.slice(fresh.lastIndexOf("\n") + 1);

@@ -12,7 +12,7 @@ describe("timeLine", () => {
     ],
   });
 
-  test("has a line per contender that goes on to the right edge, also for one that attached nobody", () => {
+  test("has a line per contender up to the right edge, also for one that attached no pod", () => {
     const ends = [...svg.matchAll(/<path d="M60 304\.0 .*?L(\d+) ([\d.]+)" /gu)].map(([, x, y]) => `${x} ${y}`);
     expect(ends).toEqual(["620 44.0", "620 239.0", "620 304.0"]);
   });

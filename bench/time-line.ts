@@ -8,7 +8,7 @@ export interface TimeLine {
   readonly title: string;
   readonly pods: number;
   readonly curves: readonly Curve[];
-  /** What is counted; `pods attached` unless set. */
+  /** The counted thing; the default is `pods attached`. */
   readonly what?: string;
 }
 
@@ -18,11 +18,11 @@ const width = 560;
 const height = 260;
 const legendWidth = 260;
 const colours = ["#8c959f", "#2f81f7", "#cf222e", "#bc4c00", "#8250df"];
-/** Round steps of an axis, and how many of them at most. */
+/** Round steps of an axis, and their maximum number. */
 const niceSteps = [1, 2, 5];
 const stepsMax = 6;
 
-/** Attached pods over time, one line per contender: whoever stands still is seen to. */
+/** Attached pods over time, one line per contender, so that a contender that makes no progress is visible. */
 export function timeLine({ title, pods, curves, what = "pods attached" }: TimeLine): string {
   const lastS = Math.max(1, ...curves.flatMap(({ attachedAtMs }) => attachedAtMs.map((ms) => ms / 1000)));
   const stepS = niceStep(lastS);

@@ -1,6 +1,6 @@
 import { round } from "./cell.ts";
 
-/** The same short thing done many times. */
+/** The times of one short action that was done many times. */
 export interface TimedRow {
   readonly label: string;
   readonly runs: number;

@@ -22,7 +22,7 @@ import { ensurePrerequisites } from "./prerequisites.ts";
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
 const recordFile = join(dist, ".build.json");
-/** The shim is started for every CNI call and copied to every node: DESIGN's limit. */
+/** The runtime starts the shim for every CNI call, and every node has a copy. */
 const shimBytesMax = 1.5 * 1024 * 1024;
 
 interface Part {
@@ -32,7 +32,7 @@ interface Part {
   readonly inputs: readonly string[];
   /** The tool whose version is part of the inputs. */
   readonly tool: readonly [string, ...string[]];
-  /** Leaves the program at the path, or throws. */
+  /** Writes the program to the path, or throws. */
   build(to: string): void;
 }
 
@@ -47,17 +47,17 @@ const parts: readonly Part[] = [
   {
     name: "levee",
     output: join(dist, "levee"),
-    // Pages whose text `levee explain` has.
+    // `levee explain` contains the text of these pages.
     inputs: ["src", "docs/errors.md", "docs/runbooks", "package.json", "package-lock.json", "tsconfig.json"],
     tool: ["bun", "--version"],
     build: buildLevee,
   },
 ];
 
-/** Beside `levee` on the PATH they make it `kubectl levee`. */
+/** On the PATH beside `levee` they add `kubectl levee`. */
 const pluginFiles = ["kubectl-levee", "kubectl_complete-levee"];
 
-/** Builds what has changed. Throws with the reason when a part cannot be built or breaks a promise. */
+/** Builds the parts that have changed. Throws if a part cannot be built or breaks a promise. */
 export function build(options: { readonly shimOnly: boolean }): void {
   mkdirSync(dist, { recursive: true });
   for (const part of parts) {
@@ -68,7 +68,7 @@ export function build(options: { readonly shimOnly: boolean }): void {
       continue;
     }
     const startedMs = performance.now();
-    // Built beside and renamed into place: a running program cannot be written over, and two builds may meet.
+    // Built beside and renamed into place: a running program cannot be overwritten, and two builds may run at once.
     const fresh = `${part.output}.${process.pid}`;
     try {
       part.build(fresh);
@@ -100,12 +100,12 @@ function buildShim(to: string): void {
 }
 
 function buildLevee(to: string): void {
-  // Split where src/main.ts loads late: the daemon does not carry the bytecode of the commands in its memory.
+  // Split where src/main.ts loads late, so that the daemon does not hold the bytecode of the commands in memory.
   const args = ["build", "--compile", "--minify", "--sourcemap", "--bytecode", "--format=esm", "--splitting"];
-  // A daemon must not pick up a .env or bunfig.toml from wherever it happens to be started.
+  // A daemon must not read a .env or bunfig.toml from its working directory.
   const fixed = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig", "src/main.ts", "--outfile", to];
   const { status } = spawnSync(bun(), [...args, ...fixed], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-  // The program carries its source maps inside; the copies beside it are of no use.
+  // The program contains its source maps, so the copies beside it are not needed.
   for (const name of readdirSync(dirname(to)))
     if (name.endsWith(".map")) rmSync(join(dirname(to), name), { force: true });
   if (status !== 0) throw new Error(`Cannot build levee: bun ended with ${status ?? "a signal"}`);
@@ -127,7 +127,7 @@ function readRecord(): Record<string, unknown> {
     const parsed: unknown = JSON.parse(readFileSync(recordFile, "utf8"));
     return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
   } catch {
-    // No record, or a damaged one: everything is built again.
+    // Without a readable record everything is built again.
     return {};
   }
 }

@@ -1,6 +1,6 @@
 /**
- * All that CI runs after `npm ci` (see .ci/run): what the machine needs, the build, then the tests beside the checks, then a
- * real cluster where Go is installed. The last lines name the slowest parts, what failed, and the sum.
+ * Everything that CI runs after `npm ci` (see .ci/run): the machine's prerequisites, the build, the tests beside the
+ * checks, and a real cluster if Go is installed. The last lines name the slowest parts, the failed tests and the sum.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,10 +24,10 @@ try {
 }
 
 async function main(): Promise<number> {
-  // Before the parts run beside each other: two of them cannot install packages at once.
+  // Before the parts run at the same time: two of them cannot install packages at once.
   if (!ensurePrerequisites("test") || (hasGo && !ensurePrerequisites("e2e"))) return 1;
   build({ shimOnly: false });
-  // Building Kubernetes and Multus takes eleven minutes of two cores the first time, with what the tests leave of them.
+  // The first build of Kubernetes and Multus takes eleven minutes on two cores, so it runs beside the tests.
   const peers = hasGo ? ended(["nice", "-n", "19", "npm", "run", "--silent", "e2e", "--", "--peers"], {}) : undefined;
   const first = await Promise.all([part("npm test", "shown"), part("npm run check", "kept")]);
   if (((await peers) ?? 0) !== 0)
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   return isGood(outcome) ? 0 : 1;
 }
 
-/** Runs one command; what a `kept` one prints is shown when it has ended. */
+/** Runs one command. The output of a `kept` one is shown when it has ended. */
 async function part(name: string, output: "shown" | "kept"): Promise<Outcome> {
   const beganMs = performance.now();
   const own = join(folder, name.replaceAll(" ", "-"));

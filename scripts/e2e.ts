@@ -1,7 +1,7 @@
 /**
- * `npm run e2e`: Levee on a real cluster of one node. Builds what others provide (once, kept in the user's cache
- * folder), then runs test/e2e in namespaces of its own, so that nothing of it is left on the machine.
- * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them. The files need no node, so they run
+ * `npm run e2e`: Levee on a real cluster of one node. Builds Kubernetes, Multus and the like (once, in the user's cache
+ * folder), then runs test/e2e in its own namespaces, so that nothing stays on the machine.
+ * `npm run e2e -- NAME...` runs only these scenarios and files; `--help` lists them. The files need no node, so they run
  * beside the scenarios.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -25,9 +25,9 @@ import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test
 
 const root = resolve(import.meta.dirname, "..");
 const busybox = "/bin/busybox";
-/** Debian's has 2 MiB. */
+/** Debian's busybox has 2 MiB. */
 const busyboxBytesMax = 16 * 1024 * 1024;
-/** Longest a single scenario may take. */
+/** The limit for a single scenario. */
 const testTimeoutMs = 300_000;
 
 /** The slowest begin first. */
@@ -78,8 +78,8 @@ function usage(): string {
     `Scenarios, on one cluster, in this order: ${scenarioNames.join(", ")}`,
     `With an API server and no node: ${serverTests.join(", ")}`,
     "",
-    "--peers builds what others provide, as far as it is missing, and runs nothing.",
-    "--full lets the five minutes really pass that a pod must have waited in guard; otherwise the guard is told two.",
+    "--peers builds the programs of others that are missing, and runs no tests.",
+    "--full runs guard with the real limit: a pod waits five minutes. Without it the limit is two.",
     "",
     "Examples:",
     "  npm run e2e",
@@ -114,7 +114,7 @@ async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
   return isGood(outcome) ? 0 : 1;
 }
 
-/** Builds the programs of others while the caller does something else. */
+/** Builds the programs of others while the caller continues. */
 async function makePeers(): Promise<number> {
   if (!isWithoutGo()) await builtPeers();
   return 0;
@@ -123,7 +123,7 @@ async function makePeers(): Promise<number> {
 function isWithoutGo(): boolean {
   if (findGo() !== undefined) return false;
   console.log(
-    "e2e skipped: Go is not installed, so kube-apiserver, kube-controller-manager, kubelet and Multus cannot be built; npm test runs what needs no cluster, the guard's decisions and steps too",
+    "e2e skipped: Go is not installed, so kube-apiserver, kube-controller-manager, kubelet and Multus cannot be built; npm test covers everything that needs no cluster, including the guard's Decisions and steps",
   );
   return true;
 }

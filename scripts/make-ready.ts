@@ -1,7 +1,7 @@
 import { build } from "./build.ts";
 import { ensurePrerequisites, type Purpose } from "./prerequisites.ts";
 
-/** Sees to what the machine needs, and builds what has changed. False when that failed; the reason is printed. */
+/** Installs the prerequisites and builds the parts that have changed. Prints the reason and returns false if that fails. */
 export function makeReady(purpose: Purpose): boolean {
   if (!ensurePrerequisites(purpose)) return false;
   try {

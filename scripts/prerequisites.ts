@@ -1,6 +1,6 @@
 /**
- * What a machine needs to build, test and start Levee. On Debian and Ubuntu, as root, what is missing is installed;
- * elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|bench`
+ * The prerequisites to build, test and start Levee. On Debian and Ubuntu, as root, missing packages are installed.
+ * Elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|bench`
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
@@ -11,13 +11,13 @@ const purposes = ["build", "test", "start", "e2e", "bench"] as const;
 export type Purpose = (typeof purposes)[number];
 
 export interface Missing {
-  /** For people: what is not there. */
+  /** The missing thing, in words. */
   readonly what: string;
-  /** The Debian package that brings it; undefined when no package can. */
+  /** The Debian package that has it; undefined if there is none. */
   readonly debianPackage: string | undefined;
 }
 
-/** The machine as seen by the checks, so that tests can show them another one. */
+/** The machine as the checks see it, so that tests can replace it. */
 export interface Machine {
   readonly platform: string;
   readonly isRoot: boolean;
@@ -26,7 +26,7 @@ export interface Machine {
 }
 
 const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"];
-/** What the demonstration and the tests run, and nothing more. */
+/** The plugins that the demonstration and the tests run. */
 const plugins = ["bridge", "host-local", "macvlan", "ptp", "portmap", "tuning", "static", "loopback"];
 const staticLibraries = [
   "/usr/lib/x86_64-linux-gnu/libc.a",
@@ -73,7 +73,7 @@ function missingForNetworks(machine: Machine): readonly Missing[] {
   return missing;
 }
 
-/** What the alerts are replayed, scraped and sent with. */
+/** The programs that replay, scrape and send the alerts. */
 function missingForAlerts(machine: Machine): readonly Missing[] {
   const programs = { "promtool": "prometheus", "prometheus-alertmanager": "prometheus-alertmanager" };
   return Object.entries(programs)
@@ -81,12 +81,12 @@ function missingForAlerts(machine: Machine): readonly Missing[] {
     .map(([program, debianPackage]) => ({ what: `${program}, for the alerts`, debianPackage }));
 }
 
-/** What the guard locks limits with, and what git-guard stands before. */
+/** The guard locks limits with git, and git-guard wraps it. */
 function missingForGit(machine: Machine): readonly Missing[] {
   return machine.hasProgram("git") ? [] : [{ what: "git, for the guard", debianPackage: "git" }];
 }
 
-/** The parts of a node that come from Debian; those that come from Go modules are built by test/peers. */
+/** The parts of a node that come from Debian. test/peers builds those that come from Go modules. */
 function missingForCluster(machine: Machine): readonly Missing[] {
   const programs = { etcd: "etcd-server", containerd: "containerd", runc: "runc", openssl: "openssl" };
   const missing: Missing[] = Object.entries(programs)
@@ -97,7 +97,7 @@ function missingForCluster(machine: Machine): readonly Missing[] {
   return missing;
 }
 
-/** A disk of its own and slower syncs; without Go there is no API server to compare on, so its parts are not asked for. */
+/** Tools for a separate disk and slower syncs. Without Go there is no API server, so its parts are not required. */
 function missingForBench(machine: Machine): readonly Missing[] {
   const programs = { "losetup": "mount", "mkfs.ext4": "e2fsprogs", "strace": "strace" };
   const missing: Missing[] = Object.entries(programs)
@@ -111,7 +111,7 @@ export function installCommand(packages: readonly string[]): string {
   return `apt-get update && apt-get install -y --no-install-recommends ${packages.join(" ")}`;
 }
 
-/** Makes sure of everything, installing where it may. Prints what it does; false when something is still missing. */
+/** Checks the prerequisites and installs packages where it may. Prints its actions; false if something is still missing. */
 export function ensurePrerequisites(purpose: Purpose, machine: Machine = thisMachine()): boolean {
   const missing = missingFor(purpose, machine);
   if (missing.length === 0) return true;

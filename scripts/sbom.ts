@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, "..");
 const names = ["levee", "levee-shim"];
 const missing = names.filter((name) => !existsSync(join(root, "dist", name)));
 if (missing.length > 0) {
-  console.error(`Cannot describe what is not built: ${missing.join(", ")}; run npm run build first`);
+  console.error(`Cannot write the bill of materials: ${missing.join(", ")} not built; run npm run build first`);
   process.exit(1);
 }
 
@@ -25,7 +25,7 @@ const output = join(root, "dist/sbom.spdx.json");
 writeFileSync(output, `${JSON.stringify(document, undefined, 2)}\n`);
 console.log(`written: ${output}`);
 
-/** SOURCE_DATE_EPOCH makes two builds of the same sources the same. */
+/** With SOURCE_DATE_EPOCH two builds of the same sources are identical. */
 function createdAt(): Date {
   const epoch = process.env["SOURCE_DATE_EPOCH"] ?? "";
   return /^\d+$/u.test(epoch) ? new Date(Number(epoch) * 1_000) : new Date();

@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: pods come and go for an hour while everything that can break does. Afterwards the daemon's memory and
- * everything on the node are compared with how they were. Runs in namespaces of its own, so nothing of it is left.
+ * `npm run soak`: pods come and go for an hour while every part fails at some time. Afterwards the daemon's memory and the
+ * node are compared with their state before. Runs in its own namespaces, so nothing stays on the machine.
  */
 import { writeFileSync } from "node:fs";
 import { furnishNamespaces, insideFolder, runInside } from "../bench/ground/own-namespaces.ts";
@@ -13,10 +13,10 @@ const usage = `Usage: npm run soak [-- --minutes N] [--seed N] [-o json] [--plot
 
 Pods come and go at two a second, with faults: every part is killed, the API server is restarted, plugins fail and hang,
 the disk is full, the clock steps. At the end memory, namespaces, interfaces, addresses, journal and descriptors must be
-what they were. Needs root; with Go present a real API server is used, else a folder.
+as before. Needs root. With Go it uses a real API server, otherwise a folder.
 
   --minutes N   how long, 3 to 1440 (60)
-  --seed N      the same faults in the same order again
+  --seed N      repeat the faults of an earlier run in the same order
   -o json       the figures as JSON on stdout; progress goes to stderr
   --plot FILE   memory over time as SVG
 `;
@@ -44,13 +44,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const folder = insideFolder();
   if (folder === undefined) return outside(args);
-  // What is left there when we are killed is removed by the one outside.
+  // The process outside removes this folder if we are killed.
   process.env["TMPDIR"] = folder;
   furnishNamespaces();
   return run(parsed);
 }
 
-/** The API server is built out here, where there is a network. */
+/** Builds the API server outside of the namespaces, where there is a network. */
 async function outside(args: readonly string[]): Promise<number> {
   if (!makeReady("test")) return 1;
   const peer = await kubernetes();
@@ -66,7 +66,7 @@ async function run({ minutes, seed, isJson, plot }: Arguments): Promise<number> 
   return outcome.problems.length === 0 ? 0 : 1;
 }
 
-/** What was asked for, or what is wrong with it. */
+/** The parsed arguments, or a problem with them. */
 function parse(args: readonly string[]): Arguments | string {
   const given = new Map<string, string>();
   for (let at = 0; at < args.length; at += 2) {

@@ -1,7 +1,7 @@
 /**
- * All tests: what the machine needs, the build, the shim's unit tests, then everything under src, scripts, bench and test.
+ * All tests: prerequisites, build, the shim's unit tests, then everything under src, scripts, bench and test.
  * `npm test -- src/wire` runs only the TypeScript tests named. The last line is the sum over both runners.
- * `--once` does not look twice at a file that failed (see test/bun-test.ts).
+ * `--once` does not run a failed file a second time (see test/bun-test.ts).
  */
 import { spawnSync } from "node:child_process";
 import { globSync, readdirSync } from "node:fs";
@@ -14,12 +14,12 @@ import { leaveOutcome } from "./test/left-outcome.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
-/** Longest a single test may take: tests with real plugins wait for real processes. */
+/** The limit for a single test: tests with real plugins wait for real processes. */
 const testTimeoutMs = 60_000;
 
-/** Folders that run at once. A test has its own node, ports and names, and waits for half of its time, so three fill two cores. */
+/** Folders that run at once. A test has its own node, ports and names, and waits half of its time, so three fill two cores. */
 const lanes = 3;
-/** They begin first, so that no lane ends long after the other. */
+/** These begin first, so that all lanes end at about the same time. */
 const slowFolders = [
   "./test/conformance/",
   "./test/crash/",
@@ -28,7 +28,7 @@ const slowFolders = [
   "./test/shim/",
   "./test/alerts/",
 ];
-/** They measure memory and time. */
+/** These measure memory and time, so they run alone. */
 const aloneFolders = ["./test/budget/", "./test/storm/"];
 
 const filters = process.argv.slice(2).filter((argument) => argument !== "--once");
@@ -41,7 +41,7 @@ console.log(lastLines(outcome));
 leaveOutcome(outcome);
 process.exit(isGood(outcome) ? 0 : 1);
 
-/** Without the programs there is nothing to test. A failed build ends with the usual last line. */
+/** The tests need the programs. A failed build ends with the usual last line. */
 function buildOrEnd(): void {
   try {
     build({ shimOnly: false });
@@ -83,7 +83,7 @@ function bySlowness(left: string, right: string): number {
   return left === right || place(left) === place(right) ? 0 : place(left) - place(right);
 }
 
-/** All folders with tests except e2e, which needs the real parts of a cluster: `npm run e2e`. */
+/** All folders with tests except e2e, which needs a real cluster: `npm run e2e`. */
 function testFolders(): readonly string[] {
   return readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "e2e")

@@ -1,6 +1,6 @@
 /**
- * Runs a program of the packages: `node scripts/with-packages.mjs PROGRAM ARGUMENT...`. Packages that are missing, or of
- * another package-lock.json, are installed first. Needs only Node, so that every npm script works on a fresh clone.
+ * Runs a program of the packages: `node scripts/with-packages.mjs PROGRAM ARGUMENT...`. Installs the packages first if they
+ * are missing or belong to another package-lock.json. Needs only Node, so that every npm script works on a fresh clone.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -22,13 +22,13 @@ if (!isInstalled()) await install();
 const path = [join(root, "node_modules/.bin"), process.env["PATH"] ?? ""].join(delimiter);
 endLike(await run(program, args, { stdio: "inherit", env: { ...process.env, PATH: path } }));
 
-/** npm writes its own list of what it installed last of all, so an interrupted installation has none. */
+/** npm writes its list of installed packages at the very end, so an interrupted installation has none. */
 function isInstalled() {
   const installed = packagesIn("node_modules/.package-lock.json");
   const wanted = packagesIn("package-lock.json");
   if (installed === undefined || wanted === undefined) return false;
   return Object.entries(wanted).every(([name, entry]) => {
-    // The root is no package, and an optional package may be for another platform.
+    // The root is not a package, and an optional package may be for another platform.
     if (name === "" || (entry?.optional === true && installed[name] === undefined)) return true;
     return installed[name]?.version === entry?.version;
   });
@@ -55,7 +55,7 @@ async function install() {
   const flags = ["ci", "--include=dev", "--no-audit", "--no-fund"];
   // The npm that runs this script, if one does.
   const [file, argv] = npm.endsWith("npm-cli.js") ? [process.execPath, [npm, ...flags]] : ["npm", flags];
-  // Standard output belongs to the program: it may be JSON that somebody reads.
+  // Standard output belongs to the program and may be JSON.
   const end = await run(file, argv, { cwd: root, stdio: ["ignore", 2, 2] });
   if (end.code === 0) return;
   if (end.signal !== null) endLike(end);
@@ -98,6 +98,6 @@ function run(file, argv, options) {
  */
 function endLike({ code, signal }) {
   if (signal !== null) process.kill(process.pid, signal);
-  // Only a signal that this process cannot die of comes here: the status that a shell gives.
+  // Only after a signal that cannot end this process. The status is the one that a shell gives.
   return process.exit(signal === null ? code : 128 + constants.signals[signal]);
 }

@@ -73,7 +73,7 @@ async function leveeDelete(bench: Bench, node: RunningNode, pods: number): Promi
   return { tookMs, othersMs: others.waitsMs, left: await leftBehind(bench.ground) };
 }
 
-/** Time until the last is deleted; undefined when one could not be. */
+/** Time until the last pod is deleted; undefined if one delete failed. */
 async function deleteAll({ fleet, records }: StormOutcome): Promise<number | undefined> {
   const startedMs = fleet.nowMs();
   await fleet.deleteAll(AbortSignal.timeout(cutMs));

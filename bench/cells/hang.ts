@@ -8,10 +8,10 @@ import { stormPods } from "../storm/pods.ts";
 import { attachedCount, stormOn, type StormOutcome } from "../storm/storm.ts";
 
 const floorShare = 2;
-/** Other than the plugin's, so that an error that names only the network does not pass for one that names both. */
+/** Differs from the plugin's name, so that an error with only the network's name does not count as one with both. */
 const network = "stuck";
 const plugin = "hangs";
-/** Two rounds of kubelet's tries with delegates that are given 25 s. */
+/** Two tries of the kubelet with plugins that get 25 s. */
 const cutMs = 75_000;
 
 /** Half of the pods ask for a network whose plugin never ends. */
@@ -31,7 +31,7 @@ export async function hang(bench: Bench): Promise<Cell> {
   });
 }
 
-/** In turn, as they would come: one that works, one that hangs. */
+/** Alternately one that works and one that hangs. */
 function mixed(pods: number) {
   return stormPods(pods).map((pod, index) =>
     index % 2 === 1

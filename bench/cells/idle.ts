@@ -10,7 +10,7 @@ const pods = 250;
 const networks = 50;
 const rssMib = 32;
 const anonMib = 14;
-/** Lists are read and garbage is collected by then. */
+/** By then the daemon has read its lists and collected garbage. */
 const settleMs = 20_000;
 
 /** A daemon with nothing to do, on a node that knows many pods and networks. */

@@ -8,7 +8,7 @@ import { timeLine } from "../time-line.ts";
 const killEveryMs = 2_000;
 const cutMs = 240_000;
 
-/** The storm while the daemon is killed again and again: whatever it was doing, the next one goes on with it. */
+/** The storm while the daemon is killed again and again: the next daemon continues the work. */
 export async function kill2s(bench: Bench): Promise<Cell> {
   const pods = bench.count(219);
   return onLevee(bench, { limits: smallLimits, restartMs: 0 }, async (node) => {

@@ -11,7 +11,7 @@ import { shimCall } from "./shim-call.ts";
 import { slowSync, storm2000, storm219, storm219Cpu, storm256, storm256Cpu } from "./storm-targets.ts";
 import { strangers } from "./strangers.ts";
 
-/** A measurement that can be asked for by name. */
+/** A measurement with a name for the command line. */
 export interface NamedCell {
   readonly name: string;
   /** For `--list`. */
@@ -21,7 +21,7 @@ export interface NamedCell {
   run(bench: Bench): Promise<Cell>;
 }
 
-/** In the order in which they run. */
+/** In the order of a run. */
 export const cells: readonly NamedCell[] = [
   { name: "shim", about: "one CNI call with nothing behind it", minutes: 0.5, run: shimCall },
   { name: "sequential", about: "60 pods one after another", minutes: 1, run: sequential },

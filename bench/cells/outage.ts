@@ -12,7 +12,7 @@ const withinMs = 20_000;
 const vitalWithinMs = 6_000;
 const cutMs = 150_000;
 
-/** The primary network's plugin fails for a minute and then works: what a restarted network agent looks like. */
+/** The primary network's plugin fails for a minute and then works, as during a restart of a network agent. */
 export async function outage(bench: Bench): Promise<Cell> {
   const pods = bench.count(219);
   const lastsMs = bench.options.isQuick ? brokenMs / 4 : brokenMs;

@@ -9,7 +9,7 @@ import { floorCaller } from "../contenders/floor.ts";
 import { stormPods } from "../storm/pods.ts";
 import { timedCells, timedHeader, timedRow, type TimedRow } from "../timed-row.ts";
 
-/** The first pods make the bridges and warm the page cache for all alike; they do not count. */
+/** The first pods create the bridges and warm the page cache for all contenders. They do not count. */
 const warmUp = 3;
 const addedMs = 10;
 
@@ -20,7 +20,7 @@ interface Runner {
   readonly del: number[];
 }
 
-/** Pods one after another on two networks, each contender in turn with the same pod in a namespace of its own. */
+/** Pods one after another on two networks, each contender in turn with the same pod in its own namespace. */
 export async function sequential(bench: Bench): Promise<Cell> {
   await bench.ground.clear();
   const nodes: RunningNode[] = [];
@@ -72,8 +72,8 @@ async function measure(bench: Bench, runners: readonly Runner[], count: number):
 }
 
 /**
- * Each comes first in turn, and as often behind one neighbour as behind the other: the kernel is still taking away the
- * namespace of whoever came before, and that holds a DEL up.
+ * Each contender comes first in turn, and equally often after each of the others: the kernel is still removing the
+ * namespace of the previous one, and that delays a DEL.
  */
 function inTurn<T>(runners: readonly T[], round: number): readonly T[] {
   const first = Math.floor(round / 2) % runners.length;

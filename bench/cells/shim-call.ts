@@ -20,7 +20,7 @@ interface Contender {
   readonly stdin: string;
 }
 
-/** One CNI call with nothing behind it: what starting the shim and talking to a daemon costs by itself. */
+/** One CNI call with nothing behind it: the cost of starting the shim and talking to a daemon. */
 export async function shimCall(): Promise<Cell> {
   const folder = await mkdtemp(join(tmpdir(), "levee-bench-"));
   const leveeDir = join(folder, "levee");
@@ -86,7 +86,7 @@ function multusCalls(program: string, socketDir: string): readonly Contender[] {
   ];
 }
 
-/** All contenders in turn, over and over, so that whatever else the machine does hits all of them alike. */
+/** All contenders in turn, over and over, so that other load on the machine affects all of them equally. */
 function measure(contenders: readonly Contender[], waiting: ReadonlyMap<Contender, number>): readonly TimedRow[] {
   const timesMs = contenders.map((): number[] => []);
   for (let run = 0; run < runs; run += 1) {
@@ -121,8 +121,8 @@ function verdictsOf(rows: readonly TimedRow[]): readonly Verdict[] {
 }
 
 /**
- * Memory of a shim that waits for a daemon which does not answer. (The peak that the kernel reports for a short-lived
- * child also counts the memory of whoever forked it, so it says nothing about the shim.)
+ * Memory of a shim that waits for a daemon that does not answer. (The kernel's peak for a short-lived child includes the
+ * memory of its parent, so it says nothing about the shim.)
  */
 async function waitingMib(contender: Contender, socketDir: string): Promise<number> {
   await mkdir(socketDir, { mode: 0o700, recursive: true });

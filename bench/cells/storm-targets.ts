@@ -3,12 +3,12 @@ import type { Cell, Verdict } from "../cell.ts";
 import type { StormFigures } from "../storm/figures.ts";
 import { heldVerdict, stormCell, vitalVerdict } from "./storm.ts";
 
-/** How much longer than the delegates alone a storm may take. */
+/** How much longer than the plugins alone a storm may take. */
 const floorShare = 1.5;
 const shimsMib = 300;
 const grownMibMax = 12;
 
-/** The limits that Multus' own manifest sets, less the CPU. */
+/** The limits of Multus' own manifest, without the CPU limit. */
 export async function storm219(bench: Bench): Promise<Cell> {
   const { cell, levee } = await stormCell(bench, { name: "storm219", pods: 219, memoryMib: 50, withPeers: true });
   await bench.smallStorm(() => Promise.resolve(levee));
@@ -49,7 +49,7 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
   };
 }
 
-/** Ten times as many as a node has: what waits must cost next to nothing. */
+/** Ten times as many pods as a node has: a waiting pod must cost almost nothing. */
 export async function storm2000(bench: Bench): Promise<Cell> {
   const { cell, levee } = await stormCell(bench, { name: "storm2000", pods: 2000, memoryMib: 50, withPeers: false });
   const small = await bench.smallStorm(() => storm219Alone(bench));
@@ -71,7 +71,7 @@ async function storm219Alone(bench: Bench): Promise<StormFigures> {
   return (await stormCell(bench, { name: "storm219", pods: 219, memoryMib: 50, withPeers: false })).levee;
 }
 
-/** Nothing is promised here; it shows what more memory buys whom. */
+/** No promise: shows how much more memory helps each contender. */
 export async function storm256(bench: Bench): Promise<Cell> {
   return (await stormCell(bench, { name: "storm256", pods: 219, memoryMib: 256, withPeers: true })).cell;
 }
@@ -81,7 +81,7 @@ export async function storm256Cpu(bench: Bench): Promise<Cell> {
   return (await stormCell(bench, wish)).cell;
 }
 
-/** The journal is synced twice per ADD: what a slow disk makes of that. */
+/** The journal is synced twice per ADD, so this shows the effect of a slow disk. */
 export async function slowSync(bench: Bench): Promise<Cell> {
   const wish = { name: "slowsync", pods: 219, memoryMib: 50, syncDelayMs: 5, withPeers: false };
   const { cell, levee } = await stormCell(bench, wish);

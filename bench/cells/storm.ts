@@ -17,7 +17,7 @@ export interface StormCell {
   readonly withPeers: boolean;
 }
 
-/** Peers that never finish are cut here. */
+/** Contenders that never finish are stopped here. */
 const peerCutMs = 120_000;
 /** Ten times as many pods as a node has take minutes on two cores. */
 const leveeCutMs = 300_000;
@@ -80,7 +80,7 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: 
   };
 }
 
-/** Everybody is attached, in time, with one and the same daemon. */
+/** All pods are attached in time, by one daemon without a restart. */
 export function heldVerdict(levee: StormFigures, promise: string, limitMs = Number.POSITIVE_INFINITY): Verdict {
   const { tookMs, attached, pods, oomKills, restarts } = levee;
   const seen = `${attached} of ${pods} in ${seconds(tookMs ?? levee.endedMs)}, ${oomKills} kills, ${restarts} restarts`;

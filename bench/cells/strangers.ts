@@ -11,10 +11,10 @@ import { Bystanders, bystandersWithinMs } from "../storm/bystanders.ts";
 import { stormPods } from "../storm/pods.ts";
 
 const withinMs = 3_000;
-/** A network counts as failing after three failures in a row, so each third pod is one that it serves. */
+/** A network counts as failing after three failures in a row, so every third pod succeeds. */
 const failuresInARow = 2;
 
-/** Deletes that have little or nothing to undo: of sandboxes that were never added, and of such that failed half-way. */
+/** Deletes with little or nothing to undo: of sandboxes that were never added, or whose ADD failed half-way. */
 export async function strangers(bench: Bench): Promise<Cell> {
   const count = bench.count(219);
   installOddPlugin(bench.ground, "fails");

@@ -5,8 +5,8 @@ import { encodeFrame } from "../../src/wire/frame.ts";
 import { encodeFinish, encodeWelcome } from "../../src/wire/messages.ts";
 
 /**
- * Daemons with nothing behind them, in a process of their own: one speaks our frames on the first path, one Multus'
- * HTTP on the second. Both answer at once, so what is measured is the shim.
+ * Two daemons with nothing behind them, in their own process: one speaks our frames on the first path, the other Multus'
+ * HTTP on the second. Both answer at once, so only the shim is measured.
  */
 const [leveeSocket = "", multusSocket = ""] = process.argv.slice(2);
 

@@ -3,21 +3,21 @@ import type { GroupLimits } from "../../src/cli/storm/machine/group-files.ts";
 import type { KeptDaemon } from "../../src/cli/storm/kept-daemon.ts";
 import type { LimitedGroup } from "../../src/cli/storm/machine/limited-group.ts";
 
-/** A daemon that runs, and how it is called. */
+/** A running daemon, and the caller that sends it CNI calls. */
 export interface RunningNode {
   readonly caller: Caller;
   readonly group: LimitedGroup;
   readonly daemon: KeptDaemon;
-  /** The end of what it has said. */
+  /** The end of its log. */
   log(): string;
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly limits: GroupLimits;
-  /** Added to every sync of the daemon and what it starts. */
+  /** Added to every sync of the daemon and its children. */
   readonly syncDelayMs?: number;
-  /** Pause before it is started again, instead of kubelet's. */
+  /** Pause before a restart, instead of the kubelet's. */
   readonly restartMs?: number;
 }
 

@@ -5,12 +5,12 @@ import { chainCaller } from "../../src/cli/storm/caller/chain-caller.ts";
 import type { Ground } from "../ground/ground.ts";
 import { confOf, primary, secondary } from "../ground/networks.ts";
 
-/** How many pods at a time when there are many: more do not get two cores' work done sooner. */
+/** How many pods at a time if there are many. More would not be faster on two cores. */
 const floorAtOnce = 4;
 
 export const floorLabel = `the delegates alone, ${floorAtOnce} at a time`;
 
-/** The two delegates of each pod run directly, with nobody in between: no way of attaching pods can be faster. */
+/** Runs the two plugins of each pod directly: no way of attaching pods can be faster. */
 export async function floorCaller(ground: Ground, atOnce = floorAtOnce): Promise<Caller> {
   const program = join(ground.bin, "bridge");
   const delegate = (network: typeof primary, ifname: string) => ({

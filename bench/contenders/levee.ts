@@ -8,7 +8,7 @@ import type { Contender, RunningNode, StartOptions } from "./contender.ts";
 
 export const leveeSocketDir = "/run/levee";
 
-/** Levee as its DaemonSet runs it, less the container: the compiled daemon, and the shim in the runtime's cgroup. */
+/** Levee as its DaemonSet runs it, without the container: the compiled daemon, and the shim in the runtime's cgroup. */
 export class Levee implements Contender {
   readonly label = "Levee";
   readonly #ground: Ground;
@@ -55,7 +55,7 @@ export class Levee implements Contender {
   }
 }
 
-/** Whether a daemon is there. */
+/** Whether a daemon answers. */
 function answers(): Promise<boolean> {
   return ask<NodeAnswer>(leveeSocketDir, { ask: "node" }).then(Boolean, () => false);
 }

@@ -9,7 +9,7 @@ const socketDir = "/run/multus/";
 
 export interface MultusKind {
   readonly version: MultusVersion;
-  /** Requests served at once; v4.3.0 has the setting and does not use it unless told. */
+  /** Requests served at once. v4.3.0 has the setting, which is off by default. */
   readonly connectionLimit?: number;
 }
 
@@ -23,7 +23,7 @@ export function multusLabel({ version, connectionLimit }: MultusKind): string {
   return `Multus ${version}${connectionLimit === undefined ? "" : `, connectionLimit ${connectionLimit}`}`;
 }
 
-/** A release of Multus as its thick DaemonSet runs it, less the container. */
+/** A release of Multus as its thick DaemonSet runs it, without the container. */
 export class Multus implements Contender {
   readonly label: string;
   readonly #ground: Ground;
@@ -40,7 +40,7 @@ export class Multus implements Contender {
     };
   }
 
-  /** Says why when it cannot be had here. */
+  /** Gives the reason if it is not available here. */
   static async find(ground: Ground, kind: MultusKind): Promise<Multus | { readonly missing: string }> {
     if (ground.source.label !== "a real API server") return { missing: "Multus needs an API server" };
     const peer = await multus(kind.version);

@@ -68,7 +68,7 @@ export class ClusterSource implements NodeSource {
     this.#uids.delete(podText(pod));
   }
 
-  /** Ends the API server, leaves it away for a while and waits until the next one serves. */
+  /** Ends the API server, waits for a while, starts the next one and waits until it serves. */
   async restartServer(signal: NodeJS.Signals, awayMs: number): Promise<void> {
     await this.#server.stopApiServer(signal);
     await pause(awayMs);
@@ -93,7 +93,7 @@ export class ClusterSource implements NodeSource {
     this.#uids.set(podText({ namespace, name }), made.metadata.uid ?? "");
   }
 
-  /** A request whose answer was lost, because the server was killed, may have made it. */
+  /** A request may have succeeded even if the server was killed before it answered. */
   async #createOnce(path: string, object: KubeObject): Promise<KubeObject> {
     try {
       return await this.#api.create(path, object);
@@ -104,7 +104,7 @@ export class ClusterSource implements NodeSource {
   }
 
   async #furnish(): Promise<void> {
-    // Where every in-cluster client looks; /run is our own here.
+    // The path that every in-cluster client reads. This process has its own /run.
     mkdirSync(serviceAccountFolder, { recursive: true });
     const files = {
       "token": adminToken,

@@ -4,10 +4,10 @@ import type { PodKey } from "../../src/cli/node/names.ts";
 import type { FleetPod } from "../../src/cli/storm/fleet.ts";
 import { networkNamespace, type NodeSource, type PodWish } from "./node-source.ts";
 
-/** As the API server has it for `system-node-critical`. */
+/** The API server's value for `system-node-critical`. */
 const criticalPriority = 2_000_001_000;
 
-/** Pods and networks in a folder, where no API server can be had. Multus cannot read from it. */
+/** Pods and networks in a folder, for machines without an API server. Multus cannot read it. */
 export class DirectorySource implements NodeSource {
   readonly label: string;
   readonly settings: Readonly<Record<string, unknown>>;

@@ -16,13 +16,13 @@ import type { NodeSource } from "./node-source.ts";
 const dist = join(import.meta.dir, "../../dist");
 const plugins = ["bridge", "host-local"] as const;
 
-/** What every contender stands on: one disk, one API server, the same plugins, networks and network namespaces. */
+/** The ground for every contender: one disk, one API server, the same plugins, networks and network namespaces. */
 export class Ground {
   readonly scratch: string;
   readonly disk: MeasuredDisk;
   readonly source: NodeSource;
   readonly netns: NetnsBatch;
-  /** Everything that a container runtime would have in its cgroup: this process, the shims and what they start. */
+  /** The cgroup of a container runtime: this process, the shims and their children. */
   readonly runtimeGroup: LimitedGroup;
   #groups = 0;
 
@@ -37,7 +37,7 @@ export class Ground {
   static async make(scratch: string): Promise<Ground> {
     const disk = MeasuredDisk.make(scratch);
     await installPrograms(disk);
-    // Before this process goes into the runtime's group: the API server is no part of it.
+    // Before this process enters the runtime's group, because the API server must stay outside.
     const source = await startSource(scratch);
     const runtimeGroup = await LimitedGroup.make(systemClock, `${basename(scratch)}-runtime`, {});
     runtimeGroup.add(process.pid);
@@ -56,18 +56,18 @@ export class Ground {
     return this.disk.path("leases");
   }
 
-  /** Where a runtime looks for the primary network's configuration. */
+  /** The folder where a runtime looks for the primary network's configuration. */
   get primaryFolder(): string {
     return this.disk.path("net.d");
   }
 
-  /** The primary network, by its usual plugin or by another program that stands for it. */
+  /** The primary network, with its usual plugin or another program in its place. */
   writePrimary(type = "bridge"): void {
     mkdirSync(this.primaryFolder, { recursive: true });
     writeFileSync(join(this.primaryFolder, "10-primary.conf"), JSON.stringify(confOf(primary, this.leases, type)));
   }
 
-  /** A folder on the measured disk that is empty. */
+  /** An empty folder on the measured disk. */
   emptyFolder(name: string): string {
     const folder = this.disk.path(name);
     rmSync(folder, { recursive: true, force: true });
@@ -75,7 +75,7 @@ export class Ground {
     return folder;
   }
 
-  /** A folder for files that are no part of what is measured, in memory. */
+  /** A folder in memory for files that are not measured. */
   runFolder(name: string): string {
     const folder = join("/run", name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -87,7 +87,7 @@ export class Ground {
     return LimitedGroup.make(systemClock, `${basename(this.scratch)}-${this.#groups}`, limits);
   }
 
-  /** As on a node that has had no pod yet. */
+  /** Restores the state of a node that has had no pod yet. */
   async clear(): Promise<void> {
     await this.netns.removeAll();
     removeNetworks(this.leases);

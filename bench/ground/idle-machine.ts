@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { pause } from "../../test/e2e/until.ts";
 
 const lookMs = 250;
-/** The share of all cores that an API server and the bench itself take while nothing happens. */
+/** The share of all cores that an API server and the bench itself use when idle. */
 const busyShareMax = 0.08;
-/** Two looks in a row: the kernel takes removed namespaces apart in spurts. */
+/** Two samples in a row, because the kernel dismantles removed namespaces in bursts. */
 const idleLooks = 2;
 const patienceMs = 20_000;
 
 /**
- * Waits until the machine has nothing to do: the kernel takes 225 network namespaces apart long after they were
- * removed, and whoever is measured next would pay for it. Tells whether it came to rest in time.
+ * Waits until the machine is idle: the kernel dismantles 225 network namespaces long after their removal, and that would
+ * slow down the next contender. Returns whether the machine became idle in time.
  */
 export async function idleMachine(): Promise<boolean> {
   let idle = 0;

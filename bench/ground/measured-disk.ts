@@ -3,15 +3,15 @@ import { basename, join } from "node:path";
 import { run } from "../../test/e2e/run.ts";
 import { dropPageCache } from "./page-cache.ts";
 
-/** What a disk has by default; a virtual one may have 8192, with which any program thrashes in a small cgroup. */
+/** The default of a disk. A virtual one may have 8192, and then any program thrashes in a small cgroup. */
 const readAheadKib = 128;
-/** Sparse: only what is written takes room. */
+/** Sparse: only written blocks take space. */
 const imageBytes = 4 * 1024 ** 3;
 
 /**
- * A file system of its own on a loop device, so that read-ahead can be set without touching the machine's disks. The
- * device reads its image past the page cache (direct I/O): otherwise the pages of the image, read ahead as the disk
- * below likes, would be charged to whoever reads a program.
+ * A separate file system on a loop device, so that read-ahead can be set without changing the machine's disks. The device
+ * reads its image past the page cache (direct I/O). Otherwise the kernel would charge the image's pages, with the
+ * read-ahead of the disk below, to the cgroup that reads a program.
  */
 export class MeasuredDisk {
   readonly folder: string;
@@ -35,7 +35,7 @@ export class MeasuredDisk {
       writeFileSync(disk.#queueFile, String(readAheadKib));
       mkdirSync(folder);
       run("mount", device, folder);
-      // From now on the device goes when the mount goes.
+      // From now on the kernel removes the device together with the mount.
       run("losetup", "--detach", device);
       disk.requireReadAhead();
       return disk;
@@ -49,13 +49,13 @@ export class MeasuredDisk {
     return join(this.folder, ...parts);
   }
 
-  /** For the machine facts: what holds, not what was asked for. */
+  /** For the machine facts: the actual settings, not the requested ones. */
   get facts(): string {
     const direct = readFileSync(`/sys/block/${basename(this.#device)}/loop/dio`, "utf8").trim();
     return `ext4 on ${this.#device}, read_ahead_kb ${this.#readAhead()}, direct I/O ${direct === "1" ? "on" : "off"}`;
   }
 
-  /** No figure is reported that was taken with another read-ahead. */
+  /** Throws if the read-ahead is another one, because the figures would not be comparable. */
   requireReadAhead(): void {
     const seen = this.#readAhead();
     if (seen !== readAheadKib)
@@ -72,7 +72,7 @@ export class MeasuredDisk {
     return path;
   }
 
-  /** A new node has nothing in its page cache: program text is read, and charged to who reads it. */
+  /** A new node has an empty page cache: program text is read, and charged to the cgroup of its reader. */
   dropPageCache(): void {
     this.requireReadAhead();
     dropPageCache();

@@ -8,17 +8,17 @@ import type { Ground } from "./ground.ts";
 import { slowSyncs } from "./slow-syncs.ts";
 
 export interface NodeDaemon {
-  /** Of its files. */
+  /** Also the name of its log. */
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   readonly shim: string;
-  /** What it writes for the runtime, and the shim then gets. */
+  /** The conf that it writes for the runtime; the shim gets it on stdin. */
   readonly conf: string;
   isUp(): Promise<boolean>;
 }
 
-/** Starts a daemon in a cgroup of its own, kept as kubelet keeps it; its shims are in the runtime's. */
+/** Starts a daemon in its own cgroup and restarts it as the kubelet does. Its shims are in the runtime's cgroup. */
 export async function startNode(ground: Ground, wanted: NodeDaemon, options: StartOptions): Promise<RunningNode> {
   const path = { PATH: process.env["PATH"] ?? "" };
   const group = await ground.group(options.limits);

@@ -2,14 +2,14 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Ground } from "./ground.ts";
 
-/** While this file is there, the plugin `flaky` fails its ADDs. */
+/** While this file exists, the plugin `flaky` fails its ADDs. */
 export const brokenFile = "/run/primary-broken";
 
 const version = `[ "$CNI_COMMAND" = VERSION ] && { echo '{"cniVersion":"1.0.0","supportedVersions":["1.0.0"]}'; exit 0; }`;
 const failure = `{ echo '{"cniVersion":"1.0.0","code":100,"msg":"planned failure"}'; exit 1; }`;
 const result = `echo '{"cniVersion":"1.0.0","interfaces":[],"ips":[]}'`;
 
-/** Plugins that do what plugins should not. */
+/** Plugins that misbehave. */
 const scripts = {
   /** Never ends, and uses no CPU. */
   hangs: `${version}\n[ "$CNI_COMMAND" = ADD ] && exec sleep infinity\nexit 0`,

@@ -8,9 +8,9 @@ import { run } from "../../test/e2e/run.ts";
 
 const mark = "LEVEE_BENCH_FOLDER";
 const prefix = "levee-bench-";
-/** More than a run makes. */
+/** More than a run creates. */
 const groupsMax = 100;
-/** A shell that waits for the program it is given, and so for every orphan below it. */
+/** A shell that waits for its program, and so reaps every orphan below it. */
 const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
 const namespaces = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation=private"];
 
@@ -20,8 +20,8 @@ export function insideFolder(): string | undefined {
 }
 
 /**
- * Runs the same command again in mount, network and process namespaces of its own: bridges, mounts and processes go
- * with it, however it ends. Whoever kills us kills all of it.
+ * Runs the same command again in its own mount, network and process namespaces. Bridges, mounts and processes end with
+ * it, even if it is killed.
  */
 export async function runInside(
   file: string,
@@ -42,7 +42,7 @@ export async function runInside(
   }
 }
 
-/** What a run that was killed could not remove itself. */
+/** Removes the folders and cgroups that a killed run has left. */
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const owner = /^levee-bench-(\d+)-/u.exec(name)?.[1];
@@ -50,7 +50,7 @@ async function removeLeftovers(): Promise<void> {
   }
 }
 
-/** The groups are numbered, so the first that is not there ends the search. */
+/** Tries every number, because a run removes its groups in any order. */
 async function remove(folder: string): Promise<void> {
   const groupOf = (end: string): LimitedGroup | undefined =>
     LimitedGroup.existing(systemClock, `${basename(folder)}-${end}`);
@@ -59,12 +59,12 @@ async function remove(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The loopback that the API server listens on, and a /run that nobody else writes to. */
+/** The loopback that the API server listens on, and a private /run. */
 export function furnishNamespaces(): void {
   run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
   mkdirSync("/run/netns");
   run("ip", "link", "set", "lo", "up");
-  // The API server wants an address to tell others, though nobody asks.
+  // The API server needs an address to advertise, even though no client uses it.
   run("ip", "link", "add", "node0", "type", "bridge");
   run("ip", "addr", "add", "172.31.255.1/24", "dev", "node0");
   run("ip", "link", "set", "node0", "up");

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A container's cgroups (v1): the folders of it in both hierarchies. */
+/** A container's cgroups (v1): its folders in both hierarchies. */
 export interface ContainerGroup {
   readonly memory: string;
   readonly cpu: string;
 }
 
-/** What a group has used; times and counts since it was made. */
+/** The use of a group. Times and counts begin at its creation. */
 export interface GroupReading {
   readonly usageBytes: number;
   readonly anonBytes: number;
@@ -20,7 +20,7 @@ export interface GroupReading {
   readonly throttledMs: number;
 }
 
-/** The cgroups of a container by the name that the kubelet gives it, `containerd://ID`. */
+/** The cgroups of a container by its name in the kubelet, `containerd://ID`. */
 export function containerGroup(name: string): ContainerGroup {
   const id = name.slice(name.lastIndexOf("/") + 1);
   const memory = folderNamed("/sys/fs/cgroup/memory", id);
@@ -36,14 +36,14 @@ export function readGroup(group: ContainerGroup): GroupReading {
     processes: processesOf(group).length,
     oomKills: oomKills(group),
     cpuMs: Number(readFileSync(join(accountOf(group), "cpuacct.usage"), "utf8")) / 1e6,
-    // In ticks, of which there are a hundred a second on every Linux of today.
+    // In ticks: a hundred a second on every current Linux.
     kernelMs: (fieldsOf(join(accountOf(group), "cpuacct.stat")).get("system") ?? 0) * 10,
     throttledPeriods: cpu.get("nr_throttled") ?? 0,
     throttledMs: (cpu.get("throttled_time") ?? 0) / 1e6,
   };
 }
 
-/** Where the processor time of a group is counted. */
+/** The hierarchy that counts the processor time of a group. */
 export function accountOf(group: ContainerGroup): string {
   return group.cpu.replace("/sys/fs/cgroup/cpu/", "/sys/fs/cgroup/cpuacct/");
 }
@@ -52,13 +52,13 @@ export function oomKills(group: ContainerGroup): number {
   return fieldsOf(join(group.memory, "memory.oom_control")).get("oom_kill") ?? 0;
 }
 
-/** What `memory.oom.group` does on cgroup v2. */
+/** Does the same as `memory.oom.group` on cgroup v2. */
 export function killAll(group: ContainerGroup): void {
   for (const pid of processesOf(group)) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }

@@ -5,21 +5,21 @@ export interface Limits {
   readonly cpuMilliMax: number;
 }
 
-/** What the limits of the upstream manifest of Multus are, and so what everybody gets here. */
+/** The limits of Multus' own manifest. Every contender gets the same. */
 export const limits: Limits = { memoryBytesMax: 50 * 1024 * 1024, cpuMilliMax: 100 };
 
-/** Something that attaches pods on the node, and what there is to know about it. */
+/** A program that attaches pods on the node, and its figures. */
 export interface Contender {
-  /** From nothing to ready for pods. */
+  /** Installs it and waits until it is ready for pods. */
   start(): Promise<void>;
-  /** The container that has the limits; undefined when there is none. */
+  /** The container with the limits; undefined if there is none. */
   group(): ContainerGroup | undefined;
-  /** How often it was started again since. */
+  /** How often it has restarted since. */
   restarts(): Promise<number>;
-  /** What it says itself after the storm; for whoever looks into a figure. */
+  /** Its own account after the storm, to explain a figure. */
   story(): Promise<string>;
-  /** What is left of pods once all are deleted. */
+  /** Leftovers of the pods after all are deleted. */
   left(): Promise<readonly string[]>;
-  /** Called while the storm runs, some ten times a second. */
+  /** Called about ten times a second while the storm runs. */
   tend(): void;
 }

@@ -2,7 +2,7 @@ import { readGroup, type GroupReading, type ContainerGroup } from "./container-g
 
 const mib = 1024 * 1024;
 
-/** What a container took while it was watched. */
+/** The use of a container while it was watched. */
 export interface GroupUse {
   readonly peakUsageMib: number;
   readonly peakAnonMib: number;
@@ -15,7 +15,7 @@ export interface GroupUse {
   readonly throttledMs: number;
 }
 
-/** Looks at a container's cgroups again and again; the kernel keeps no peak of anonymous memory. */
+/** Samples a container's cgroups, because the kernel keeps no peak of anonymous memory. */
 export class GroupWatch {
   readonly #group: ContainerGroup;
   readonly #first: GroupReading;
@@ -51,7 +51,7 @@ export class GroupWatch {
     };
   }
 
-  /** A container that was started again has other cgroups; the last reading of the first one stays. */
+  /** A restarted container has new cgroups. The last sample of the old ones stays. */
   #read(): GroupReading {
     try {
       this.#last = readGroup(this.#group);

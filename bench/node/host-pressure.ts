@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { parseStall } from "../../src/admission/load/pressure.ts";
 
-/** The highest that was seen, in percent of ten seconds: what the daemon steers by. */
+/** The highest sample, in percent of ten seconds. The daemon uses the same figure. */
 export interface PressureSeen {
   readonly cpuSome: number;
   readonly memoryFull: number;
   readonly ioFull: number;
 }
 
-/** What the kernel said of the host's load while it was watched. Nothing where it does not tell. */
+/** The kernel's figures for the host's load while it was watched; zero on a kernel without them. */
 export class HostPressureWatch {
   #seen: PressureSeen = { cpuSome: 0, memoryFull: 0, ioFull: 0 };
 

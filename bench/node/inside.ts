@@ -5,13 +5,13 @@ import { surroundings } from "../../test/e2e/the-cluster.ts";
 import { contenderLabels, makeContender, type ContenderName } from "./make-contender.ts";
 import { runStorm } from "./storm.ts";
 
-/** What the cell asks of the program that runs in namespaces of its own. */
+/** The order of the cell for the program that runs in its own namespaces. */
 export interface Order {
   readonly contender: ContenderName;
   readonly pods: number;
-  /** What is not running by then is reported as it is. */
+  /** The storm ends here, even if some pods do not run. */
   readonly cutMs: number;
-  /** Where the outcome is written. */
+  /** The file for the outcome. */
   readonly file: string;
 }
 

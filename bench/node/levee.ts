@@ -12,7 +12,7 @@ import { containerGroup, type ContainerGroup } from "./container-group.ts";
 
 const daemonPod = "shipped-levee";
 
-/** Levee as it is shipped: the pods of deploy/install.yaml, of which only the daemon's limits may be changed. */
+/** Levee as shipped: the pods of deploy/install.yaml. Only the daemon's limits may differ. */
 export class Levee implements Contender {
   readonly #cluster: Cluster;
   readonly #limits: Limits | undefined;
@@ -24,7 +24,7 @@ export class Levee implements Contender {
   }
 
   async start(): Promise<void> {
-    // As systemd has it on every node: the hand's view of the host must follow the host's mounts.
+    // As systemd does on every node: the hand must see new mounts of the host.
     run("mount", "--make-rshared", "/");
     importLevee(this.#cluster);
     dropPageCache();
@@ -53,7 +53,7 @@ export class Levee implements Contender {
   }
 
   tend(): void {
-    // The kubelet does.
+    // The kubelet restarts it.
   }
 
   #limited(container: Container): Container {

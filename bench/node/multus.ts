@@ -6,12 +6,12 @@ import { limits, type Contender } from "./contender.ts";
 import { dropPageCache } from "../ground/page-cache.ts";
 import { accountOf, killAll, oomKills, type ContainerGroup } from "./container-group.ts";
 
-/** As the kubelet starts a container again: 10 s, doubled each time. */
+/** The kubelet's back-off for a container: 10 s, doubled each time. */
 const backOffMs = 10_000;
 
 /**
- * The thick daemon as its manifest runs it, less the container. What the kubelet and cgroup v2 would do is done here:
- * an OOM kill ends the whole group (`memory.oom.group`), and it is started again after the kubelet's back-off.
+ * The thick daemon as its manifest runs it, without the container. This class does the work of the kubelet and of cgroup
+ * v2: an OOM kill ends the whole group (`memory.oom.group`), and the daemon restarts after the kubelet's back-off.
  */
 export class Multus implements Contender {
   readonly #cluster: Cluster;

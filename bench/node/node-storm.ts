@@ -6,7 +6,7 @@ import { nodePrograms, runContender, type Programs } from "./run-contender.ts";
 import { criticalCount, type StormOutcome } from "./storm.ts";
 
 const pods = 219;
-/** Twice what it takes undisturbed, and more. */
+/** More than twice the usual time. */
 const cutMs = 200_000;
 const timesMax = 1.2;
 const criticalExtraMs = 1_000;
@@ -128,7 +128,7 @@ function allRunningMs({ runningMs }: StormOutcome, count: number): number | unde
   return runningMs.length === count ? runningMs.at(-1) : undefined;
 }
 
-/** Of the one that waited longest. */
+/** The time of the pod that waited longest. */
 function criticalMs({ criticalRunningMs }: StormOutcome): number | undefined {
   return criticalRunningMs.length === criticalCount ? criticalRunningMs.at(-1) : undefined;
 }

@@ -10,13 +10,13 @@ interface Seen {
   goneMs?: number;
 }
 
-/** When each pod of the node was first seen running, ready and gone, by a watch: nobody is asked again and again. */
+/** When each pod of the node was first seen running, ready and gone. Uses a watch, so that it adds no load by polling. */
 export class PodTimes {
   readonly #seen = new Map<string, Seen>();
   readonly #stop = new AbortController();
   #trouble: unknown;
 
-  /** Begins to watch; there is no pod yet that counts. */
+  /** Begins to watch, before the first pod that counts exists. */
   static async begin(api: Api): Promise<PodTimes> {
     const times = new PodTimes();
     times.#follow(api).catch((thrown: unknown) => {
@@ -29,13 +29,13 @@ export class PodTimes {
     this.#stop.abort();
   }
 
-  /** Of the pods named `namespace/name`, the moments at which they got so far, by the clock of this process. */
+  /** The times at which the pods named `namespace/name` reached this state, by the clock of this process. */
   moments(of: keyof Seen, pods: readonly string[]): readonly number[] {
     if (this.#trouble !== undefined) throw new Error("The watch of pods has ended", { cause: this.#trouble });
     return pods.flatMap((pod) => this.#seen.get(pod)?.[of] ?? []);
   }
 
-  /** Whether all got so far in time. */
+  /** Whether all pods reached this state in time. */
   async all(
     of: keyof Seen,
     pods: readonly string[],
@@ -53,7 +53,7 @@ export class PodTimes {
     );
   }
 
-  /** A server may end a watch at any time; what went meanwhile is seen by its absence. */
+  /** A server may end a watch at any time. A pod that went meanwhile is missing in the next list. */
   async #follow(api: Api): Promise<void> {
     const onNode = `fieldSelector=spec.nodeName%3D${nodeName}`;
     while (!this.#stop.signal.aborted) {

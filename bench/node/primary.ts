@@ -2,10 +2,10 @@ import { ofMachine } from "../../test/e2e/leftovers.ts";
 import type { Contender } from "./contender.ts";
 import type { ContainerGroup } from "./container-group.ts";
 
-/** The runtime calls the primary CNI's plugins itself: what the node can do at best, with one network less. */
+/** The runtime calls the primary CNI's plugins itself: the best that the node can do, with one network less. */
 export class Primary implements Contender {
   async start(): Promise<void> {
-    // Its conf is what the cluster starts with.
+    // The cluster starts with its conf.
   }
 
   group(): ContainerGroup | undefined {
@@ -25,6 +25,6 @@ export class Primary implements Contender {
   }
 
   tend(): void {
-    // Nothing of it stays running.
+    // It has no process that could need a restart.
   }
 }

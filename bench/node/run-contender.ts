@@ -10,7 +10,7 @@ import { orderVariable, type Order } from "./inside.ts";
 import type { StormOutcome } from "./storm.ts";
 
 const inside = join(import.meta.dirname, "inside.ts");
-/** Of the programs of the node, and of containers; and what was seen, metrics included. */
+/** Logs of the node's programs and containers, and the outcome with its metrics. */
 const logFolders = [
   ["logs", "."],
   ["outcome.json", "outcome.json"],
@@ -20,7 +20,7 @@ const keptLogs = resolve(import.meta.dirname, "../../.cache/bench-node-logs");
 
 export type Programs = Omit<Surroundings, "folder">;
 
-/** What the node is made of, built once; or why it cannot be had. */
+/** The programs of the node, built once, or the reason why they are missing. */
 export async function nodePrograms(): Promise<Programs | { readonly missing: string }> {
   const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
   for (const peer of peers) if ("missing" in peer) return peer;
@@ -29,7 +29,7 @@ export async function nodePrograms(): Promise<Programs | { readonly missing: str
   return { kubernetes: k8s, plugins, busybox: "/bin/busybox", containerd: "", multus: versions };
 }
 
-/** A whole node from nothing for one contender, in a folder of its own below `parent`; nothing of it is left. */
+/** A new node for one contender, in its own folder below `parent`. Nothing of it stays. */
 export async function runContender(
   parent: string,
   programs: Programs,
@@ -52,7 +52,7 @@ export async function runContender(
   }
 }
 
-/** For whoever looks into a figure. */
+/** Keeps the logs, to explain a figure. */
 function keepLogs(folder: string, contender: ContenderName): void {
   const kept = join(keptLogs, contender);
   rmSync(kept, { recursive: true, force: true });
@@ -61,7 +61,7 @@ function keepLogs(folder: string, contender: ContenderName): void {
       cpSync(join(folder, from), join(kept, to), { recursive: true, filter: (path) => !isOfStorm(path) });
 }
 
-/** The pods of the storm say nothing. */
+/** The pods of the storm log nothing. */
 function isOfStorm(path: string): boolean {
   return /\/pods\/(?:storm|edge)_/u.test(path);
 }

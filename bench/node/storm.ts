@@ -13,7 +13,7 @@ import { PodTimes } from "./pod-times.ts";
 
 export const criticalCount = 6;
 const criticalAfterMs = 2_000;
-/** Longest until all pods are deleted, and until what they leave is gone. */
+/** The limits until all pods are deleted, and until their leftovers are gone. */
 const deleteMs = 180_000;
 const settleMs = 40_000;
 /** The daemon's start is not part of the storm. */
@@ -21,11 +21,11 @@ const calmMs = 5_000;
 
 export interface StormSize {
   readonly pods: number;
-  /** What is not running by then is reported as it is. */
+  /** The storm ends here, even if some pods do not run. */
   readonly cutMs: number;
 }
 
-/** One contender's storm; times of pods are from their binding, sorted. */
+/** One contender's storm. Times of pods are sorted and begin at their binding. */
 export interface StormOutcome {
   readonly runningMs: readonly number[];
   readonly readyMs: readonly number[];
@@ -36,7 +36,7 @@ export interface StormOutcome {
   readonly use?: GroupUse;
   readonly pressure: PressureSeen;
   readonly story: string;
-  /** Undefined when they did not all run, or did not go in time. */
+  /** Undefined if not all pods ran, or not all went in time. */
   readonly deletedMs?: number;
   readonly left?: readonly string[];
 }
@@ -115,7 +115,7 @@ async function untilRunning({ api, times, tend }: Means, { pods, cutMs }: StormS
   };
 }
 
-/** How long it took; undefined when they did not all go in time. */
+/** How long the deletes took; undefined if not all pods went in time. */
 async function deleteAll({ api, times, tend }: Means, count: number): Promise<number | undefined> {
   const pods = [...wishes("storm", count), ...wishes("edge", criticalCount)];
   const beganMs = performance.now();
@@ -125,7 +125,7 @@ async function deleteAll({ api, times, tend }: Means, count: number): Promise<nu
   return isAll ? Math.round(Math.max(...times.moments("goneMs", pods.map(nameOf))) - beganMs) : undefined;
 }
 
-/** What is still there when it has had time to go. */
+/** Leftovers that are still there after the limit. */
 async function whatStays(contender: Contender): Promise<readonly string[]> {
   const endsMs = performance.now() + settleMs;
   return until(
@@ -161,7 +161,7 @@ function nameOf(pod: PodWish): string {
   return `${pod.namespace ?? ""}/${pod.name}`;
 }
 
-/** By the kubelet's own log: its events are counted, bundled and dropped when there are many. */
+/** Reads the kubelet's own log, because it bundles and drops events when there are many. */
 function countFailedSandboxes(cluster: Cluster): number {
   return cluster.kubelet.log.split("\n").filter((line) => line.includes('"CreatePodSandbox for pod failed"')).length;
 }

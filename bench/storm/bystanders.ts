@@ -6,12 +6,12 @@ import type { Ground } from "../ground/ground.ts";
 import { otherPods } from "./pods.ts";
 import { waits } from "./storm.ts";
 
-/** Into the middle of whatever goes on. */
+/** In the middle of the other work. */
 const afterMs = 300;
 const cutMs = 60_000;
 export const bystandersWithinMs = 500;
 
-/** Pods of another namespace that arrive while something else goes on, and should not notice. */
+/** Pods of another namespace that arrive during other work and should not be delayed by it. */
 export class Bystanders {
   readonly #fleet: Fleet;
   readonly #pods: Awaited<ReturnType<Ground["source"]["addPods"]>>;

@@ -2,20 +2,20 @@ import { systemClock, type Cancel } from "../../src/base/clock.ts";
 import type { GroupSample } from "../../src/cli/storm/machine/group-sample.ts";
 import type { LimitedGroup } from "../../src/cli/storm/machine/limited-group.ts";
 
-/** Ten looks a second cost less than a hundredth of a core. */
+/** Ten samples a second cost less than a hundredth of a core. */
 const everyMs = 100;
 export const mib = 1024 ** 2;
 
 export interface GroupPeaks {
-  /** The kernel's own highest mark. */
+  /** The kernel's own peak. */
   readonly peakMib: number;
-  /** The highest of our looks: the kernel keeps no mark of it. */
+  /** The highest of our samples, because the kernel keeps no such peak. */
   readonly anonPeakMib: number;
   readonly processesMax: number;
   readonly cpuMs: number;
 }
 
-/** Looks at a cgroup while something goes on. */
+/** Samples a cgroup during a measurement. */
 export class Meter {
   readonly #group: LimitedGroup;
   readonly #before: GroupSample;
@@ -30,7 +30,7 @@ export class Meter {
     this.#cancel = systemClock.every(everyMs, () => this.#look());
   }
 
-  /** The most it used beyond what it had at first. */
+  /** The highest use above that at the start. */
   get grownMib(): number {
     return (this.#usageMax - this.#before.usageBytes) / mib;
   }

@@ -8,13 +8,13 @@ import type { Ground } from "../ground/ground.ts";
 import { leaseCount, portCount } from "../ground/networks.ts";
 import { mib } from "./meter.ts";
 
-/** What Multus' manifest gives its daemon, less the CPU. */
+/** The limits of Multus' manifest, without the CPU limit. */
 export const smallLimits = { memoryBytes: 50 * mib };
-/** What could not be undone at once is tried again after 5 s. */
+/** The daemon retries a failed undo after 5 s. */
 const patienceMs = 15_000;
 const lookMs = 250;
 
-/** Runs `work` on a fresh node with Levee, and stops it whatever happens. */
+/** Runs `work` on a new node with Levee, and always stops the node. */
 export async function onLevee<T>(
   bench: Bench,
   options: StartOptions,

@@ -3,10 +3,10 @@ import { primaryToo, secondary, secondaryToo } from "../ground/networks.ts";
 
 const networks = "k8s.v1.cni.cncf.io/networks";
 const defaultNetwork = "v1.multus-cni.io/default-network";
-/** A bridge has at most 1,023 ports, so pods from this one on are on bridges of their own. */
+/** A bridge has at most 1,023 ports, so pods from this one on use other bridges. */
 const firstOnOtherBridges = 1_000;
 
-/** The pods that come all at once. */
+/** The pods that arrive all at once. */
 export function stormPods(count: number): readonly PodWish[] {
   return Array.from({ length: count }, (_, index) => ({
     namespace: "storm",
@@ -15,7 +15,7 @@ export function stormPods(count: number): readonly PodWish[] {
   }));
 }
 
-/** Six that the node cannot do without, of another namespace. */
+/** Six critical pods of another namespace. */
 export const vitalPods: readonly PodWish[] = Array.from({ length: 6 }, (_, index) => ({
   namespace: "vital",
   name: `v${index}`,
@@ -23,7 +23,7 @@ export const vitalPods: readonly PodWish[] = Array.from({ length: 6 }, (_, index
   isCritical: true,
 }));
 
-/** Six ordinary ones of a third namespace. */
+/** Six ordinary pods of a third namespace. */
 export const otherPods: readonly PodWish[] = vitalPods.map(({ annotations }, index) => ({
   namespace: "other",
   name: `o${index}`,

@@ -8,41 +8,41 @@ import { idleMachine } from "../ground/idle-machine.ts";
 import type { PodWish } from "../ground/node-source.ts";
 import { Meter, type GroupPeaks } from "./meter.ts";
 
-/** When the pods that the node cannot do without arrive. */
+/** When the critical pods arrive. */
 const vitalAfterMs = 2_000;
-/** The same waits between tries for everybody. */
+/** All contenders have the same waits between tries. */
 const seed = 219;
 
 export interface StormPlan {
   readonly pods: readonly PodWish[];
-  /** Those that come into the middle of it. */
+  /** Pods that arrive in the middle of the storm. */
   readonly late: readonly PodWish[];
   readonly lateAfterMs?: number;
-  /** When it is cut off. */
+  /** The limit for the storm. */
   readonly cutMs: number;
-  /** Called as the first pod comes: making them takes a while before. */
+  /** Called when the first pod arrives, because creating the pods takes a while. */
   readonly onBegin?: () => void;
 }
 
 export interface StormOutcome {
   readonly fleet: Fleet;
-  /** Resolves when the last call that was under way has ended. */
+  /** Resolves when the last running call has ended. */
   readonly settled: Promise<unknown>;
   readonly records: readonly PodProgress[];
   readonly late: readonly PodProgress[];
-  /** When the last of the pods was attached; undefined when not all were. */
+  /** When the last pod was attached; undefined if not all were. */
   readonly tookMs: number | undefined;
   readonly endedMs: number;
-  /** Of all shims and what they started, beyond what was there before. */
+  /** Memory of all shims and their children, above that at the start. */
   readonly runtimeMib: number;
 }
 
-/** Starts all pods at once, others in the middle, and waits until each is attached or the time is over. */
+/** Starts all pods at once, others in the middle, and waits until each is attached or the limit is reached. */
 export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Promise<StormOutcome> {
   const [pods, late] = [await ground.source.addPods(plan.pods), await ground.source.addPods(plan.late)];
   await ground.netns.add([...pods, ...late].map(netnsNameOf));
   if (!(await idleMachine()))
-    process.stderr.write("The machine does not come to rest: these figures are not taken alone\n");
+    process.stderr.write("The machine does not become idle, so other work affects these figures\n");
   const meter = new Meter(ground.runtimeGroup);
   const fleet = new Fleet({ clock: systemClock, caller, netns: ground.netns, seed });
   const end = new AbortController();
@@ -53,7 +53,7 @@ export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Pr
   };
   plan.onBegin?.();
   const all = Promise.all([fleet.arrive(pods, end.signal), ...(late.length === 0 ? [] : [arriveLate()])]);
-  // Calls that hang are left to end by themselves, or with the daemon.
+  // Hung calls end by themselves or with the daemon.
   await Promise.race([all, aborted(end.signal)]);
   clearTimeout(cut);
   end.abort(new Error("the storm is over"));
@@ -70,7 +70,7 @@ export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Pr
   };
 }
 
-/** A storm on a node, with what its daemon used. */
+/** A storm on a node, with the use of its daemon. */
 export async function stormOn(
   ground: Ground,
   node: RunningNode,
@@ -95,14 +95,14 @@ export function attachedCount(records: readonly PodProgress[]): number {
   return records.filter((record) => record.attachedMs !== undefined).length;
 }
 
-/** How long each waited, longest first; undefined for one that was never attached. */
+/** How long each pod waited, longest first; undefined for a pod that was never attached. */
 export function waits(records: readonly PodProgress[]): readonly (number | undefined)[] {
   return records
     .map(({ arrivedMs, attachedMs }) => (attachedMs === undefined ? undefined : attachedMs - arrivedMs))
     .toSorted((left, right) => (right ?? Infinity) - (left ?? Infinity));
 }
 
-/** When each was attached, in order. */
+/** When each pod was attached, in order. */
 export function attachTimes({ records }: Pick<StormOutcome, "records">): readonly number[] {
   return records
     .flatMap(({ attachedMs }) => (attachedMs === undefined ? [] : [Math.round(attachedMs)]))

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** One number for everything that decides how a part comes out: names and content of its inputs, and the tool. */
+/** One hash over everything that determines a part: names and content of its inputs, and the tool. */
 export function inputsHash(root: string, inputs: readonly string[], tool: string): string {
   const hash = createHash("sha256").update(tool);
   for (const input of inputs) {
@@ -14,7 +14,7 @@ export function inputsHash(root: string, inputs: readonly string[], tool: string
   return hash.digest("hex");
 }
 
-/** Files of an input, sorted; tests do not end up in a program. An input that is not there is simply empty. */
+/** Files of an input, sorted, without tests, which are no part of a program. A missing input is empty. */
 function filesUnder(root: string, input: string): readonly string[] {
   const stats = statSync(join(root, input), { throwIfNoEntry: false });
   if (stats === undefined) return [];

@@ -1,4 +1,4 @@
-/** Everything CI holds against a change, in one command: `npm run check`. Exit code 1 when any rule is broken. */
+/** All rules that CI applies to a change: `npm run check`. Exit code 1 if a rule is broken. */
 import { resolve } from "node:path";
 import { doorwayRule } from "./code/doorways.ts";
 import { jsonPrint } from "./code/json-print.ts";
@@ -73,7 +73,7 @@ console.log(
 );
 process.exitCode = brokenCount === 0 ? 0 : 1;
 
-/** A rule that throws is a broken rule, not a reason to stop looking at the others. */
+/** A rule that throws counts as broken. The other rules still run. */
 async function runSafely(rule: Rule): Promise<RuleOutcome> {
   try {
     return await rule.run(tree);

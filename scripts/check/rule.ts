@@ -17,7 +17,7 @@ export interface Rule {
 
 export interface RuleOutcome {
   readonly problems: readonly Problem[];
-  /** What could not be looked at, and why. Empty when everything was. */
+  /** What the rule could not check, and why. Absent when it checked everything. */
   readonly skipped?: string;
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** The files of the repository as the rules see them: what is committed or would be. */
+/** The files of the repository that the rules see: all that are committed or would be. */
 export interface Tree {
   readonly root: string;
   /** Paths relative to the root, with `/`, sorted. */
@@ -11,7 +11,7 @@ export interface Tree {
   read(path: string): string | undefined;
 }
 
-/** What git knows, plus what it would add: so a rule speaks up before the commit, not after. */
+/** The files that git tracks or would add, so that a rule finds a problem before the commit. */
 export function repositoryTree(root: string): Tree {
   const files = (listedByGit(root) ?? listedByHand(root)).filter((path) => existsSync(join(root, path)));
   const texts = new Map<string, string>();
@@ -31,7 +31,7 @@ function listedByGit(root: string): readonly string[] | undefined {
     const listed = execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     return [...new Set(listed.split("\0"))].filter((path) => path !== "");
   } catch {
-    // No git, or an unpacked archive that is no repository.
+    // Without git, or in an unpacked archive.
     return undefined;
   }
 }
@@ -50,12 +50,12 @@ export function plantedTree(texts: Readonly<Record<string, string>>, root = "/no
   return { root, files: Object.keys(texts).toSorted(), read: (path) => texts[path] };
 }
 
-/** TypeScript that ships: tests, which may reach for anything, are left out. */
+/** TypeScript that ships, without tests, which may use anything. */
 export function productFiles(tree: Tree): readonly string[] {
   return tree.files.filter((path) => path.startsWith("src/") && path.endsWith(".ts") && !isTestFile(path));
 }
 
-/** Tests and what only tests use: `x.test.ts`, `x.fixture.ts`, and the folder test/. */
+/** Tests and files that only tests use: `x.test.ts`, `x.fixture.ts`, and the folder test/. */
 export function isTestFile(path: string): boolean {
   return /\.(?:test|fixture)\.ts$/.test(path) || path.startsWith("test/");
 }

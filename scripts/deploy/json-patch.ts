@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isNode, type Document } from "yaml";
 
-/** One operation of RFC 6902, as far as our overlays use it. */
+/** One operation of RFC 6902, with the fields that our overlays use. */
 export interface Operation {
   readonly op: "test" | "add" | "replace" | "remove";
   readonly path: string;

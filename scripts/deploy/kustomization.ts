@@ -2,10 +2,10 @@ import { dirname, join, normalize } from "node:path/posix";
 import { parse, parseAllDocuments, type Document } from "yaml";
 import { applyOperations, type Operation } from "./json-patch.ts";
 
-/** Reads a file of the repository, or says undefined. */
+/** Reads a file of the repository. Undefined if there is none. */
 export type Read = (path: string) => string | undefined;
 
-/** What a kustomization.yaml of ours may say. Anything else is refused: kubectl would act on it and we would not. */
+/** The fields that our kustomization.yaml files may have. Others are refused, because only kubectl would apply them. */
 interface Kustomization {
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
@@ -28,7 +28,7 @@ export interface Image {
 
 const knownKeys = new Set(["apiVersion", "kind", "resources", "components", "patches", "images"]);
 
-/** The objects of a folder as `kubectl kustomize` makes them, comments kept. For the part of kustomize that we use. */
+/** The objects of a folder as `kubectl kustomize` renders them, with their comments. Covers the features that we use. */
 export function renderFolder(folder: string, read: Read): readonly Document[] {
   const kustomization = readKustomization(folder, read);
   let objects: readonly Document[] = (kustomization.resources ?? []).flatMap((path) =>
@@ -38,7 +38,7 @@ export function renderFolder(folder: string, read: Read): readonly Document[] {
   return laidOver(objects, folder, read);
 }
 
-/** The patches and images of a folder laid over objects, as a component's are over those of the folder that names it. */
+/** Applies the patches and images of a folder to objects; those of a component to the objects of the folder that names it. */
 function laidOver(objects: readonly Document[], folder: string, read: Read): readonly Document[] {
   const { patches = [], images = [] } = readKustomization(folder, read);
   let all = objects;
@@ -78,7 +78,7 @@ function patched(objects: readonly Document[], patch: Patch, folder: string, rea
   return objects;
 }
 
-/** The only patch we use that is no list of operations: `$patch: delete`. */
+/** The only patch we use that is not a list of operations: `$patch: delete`. */
 function deletedBy(parsed: unknown, folder: string): { kind: string; name: string } {
   const { $patch, kind, metadata } = parsed as { $patch?: string; kind: string; metadata: { name: string } }; // ours
   if ($patch !== "delete") throw new Error(`Cannot patch in ${folder}: write a list of operations or $patch: delete`);
@@ -87,7 +87,7 @@ function deletedBy(parsed: unknown, folder: string): { kind: string; name: strin
 
 function matches(object: Document, target: { readonly kind?: string; readonly name?: string }): boolean {
   const isKind = target.kind === undefined || object.get("kind") === target.kind;
-  // A whole name, or several of them with | between, as kustomize has it.
+  // A whole name, or several names with | between them, as in kustomize.
   return (
     isKind && (target.name === undefined || target.name.split("|").includes(String(object.getIn(["metadata", "name"]))))
   );

@@ -1,6 +1,6 @@
 /**
- * Runs scenarios on a cluster of one node, in namespaces of its own. Those that failed are run once more, on a new
- * cluster: what passes then is named as unsteady (see ../test/bun-test.ts).
+ * Runs scenarios on a cluster of one node, in its own namespaces. Failed scenarios run once more on a new cluster. Those
+ * that pass then are reported as unsteady (see ../test/bun-test.ts).
  */
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ export type Around = Omit<Surroundings, "folder">;
 export interface ScenarioRun {
   readonly around: Around;
   readonly names: readonly string[];
-  /** Longest a single one may take. */
+  /** The limit for a single scenario. */
   readonly timeoutMs: number;
 }
 
@@ -52,7 +52,7 @@ export function againOf(failed: readonly string[], names: readonly string[]): re
 const newRuntime = "new-runtime";
 
 interface Run extends Outcome {
-  /** Scenarios with a failed test; empty for what failed outside of them. */
+  /** Scenarios with a failed test; the empty name stands for a failure outside of them. */
   readonly groups: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What an SPDX document is made of; everything is passed in, so that the same input gives the same bytes. */
+/** The input of an SPDX document. Everything is passed in, so that the same input gives the same bytes. */
 export interface SbomInput {
   readonly version: string;
   /** package-lock.json, parsed. */
@@ -27,7 +27,7 @@ interface Relationship {
   readonly relatedSpdxElement: string;
 }
 
-/** SPDX 2.3: the two programs, what is inside each of them, and what they were built with. */
+/** SPDX 2.3: the two programs, their contents, and the tools that built them. */
 export function spdxDocument(input: SbomInput): Readonly<Record<string, unknown>> {
   const programs = input.programs.map((program) => programPackage(program, input.version));
   const npm = npmPackages(input.lock);
@@ -46,7 +46,7 @@ export function spdxDocument(input: SbomInput): Readonly<Record<string, unknown>
     dataLicense: "CC0-1.0",
     SPDXID: "SPDXRef-DOCUMENT",
     name: `levee-${input.version}`,
-    // Unique by what it describes; nothing is served there.
+    // The hash makes it unique. The host does not exist.
     documentNamespace: `https://levee.invalid/sbom/${input.version}/${input.programs[0]?.sha256.slice(0, 16) ?? "unbuilt"}`,
     creationInfo: { created: `${input.createdAt.toISOString().slice(0, 19)}Z`, creators: ["Tool: levee-sbom"] },
     packages: [...programs, ...inside, ...std, ...tools],

@@ -1,7 +1,7 @@
 /**
- * Runs `bun test` and counts. A file with a failed test is run once more, alone: many tests here wait for real
- * processes on a machine that may be busy. What passes then is named as unsteady, which is a defect to mend, and does
- * not fail the run.
+ * Runs `bun test` and counts. A file with a failed test runs once more, alone, because many tests wait for real processes
+ * on a machine that may be busy. A test that passes then is reported as unsteady: a defect to mend that does not fail the
+ * run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,14 +20,14 @@ const secondLookFilesMax = 3;
 
 export interface BunTest {
   readonly where: readonly string[];
-  /** Longest a single test may take. */
+  /** The limit for a single test. */
   readonly timeoutMs: number;
-  /** No second look. */
+  /** No second run of failed files. */
   readonly once?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** So many parts of `where` at once, in their order; what one prints is shown when it has ended. */
+  /** How many parts of `where` run at once, in their order. The output of a part is shown when it has ended. */
   readonly lanes?: number;
-  /** Other work that runs meanwhile. The second look waits for it, so that it runs alone. */
+  /** Other work that runs at the same time. The second run waits for it, so that it runs alone. */
   readonly beside?: Promise<unknown>;
 }
 
@@ -42,11 +42,11 @@ export async function bunTest(asked: BunTest): Promise<Outcome> {
 }
 
 interface Run extends Outcome {
-  /** Those with a failed test. */
+  /** Files with a failed test. */
   readonly files: readonly string[];
 }
 
-/** Tests that wait leave the cores to others meanwhile. */
+/** While some tests wait, others use the cores. */
 async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
   const waiting = [...asked.where];
   const runs: Run[] = [];
@@ -66,7 +66,7 @@ async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Ru
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
     const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where];
-    // Files that tests leave behind go into this folder.
+    // The tests' temporary files go into this folder.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
     const status = await start(args, surroundings, folder);
     return runOf({ report: readReport(report), status }, where);
@@ -93,7 +93,7 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Resolves with the exit code; the folder is there until then. */
+/** Resolves with the exit code. The folder exists until then. */
 type Start = (args: readonly string[], surroundings: Surroundings, folder: string) => Promise<number | null>;
 
 async function loudly(args: readonly string[], surroundings: Surroundings): Promise<number | null> {

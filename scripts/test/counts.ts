@@ -1,4 +1,4 @@
-/** How many tests passed and failed, read from what the runners leave behind. */
+/** How many tests passed and failed, read from the output of the runners. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;

@@ -4,7 +4,7 @@ import { attribute } from "./junit-attribute.ts";
 /** The failed tests of a JUnit report as `bun test` writes it, in the report's order. */
 export interface FailedTest {
   readonly file: string;
-  /** The outermost group it stands in, which Bun names last; empty where it stands in none. */
+  /** The outermost group of the test, which Bun names last; empty if it has none. */
   readonly group: string;
   readonly name: string;
 }
@@ -26,8 +26,8 @@ export interface EndedRun {
 }
 
 /**
- * What failed by report and exit code: what is named, else what is unreported. A runner that crashed, or an error outside of
- * every test, is blamed on whatever was asked for.
+ * The failures by report and exit code: the tests that the report names, otherwise the unreported ones. A crash of the
+ * runner, or an error outside of every test, counts as a failure of the paths that were asked for.
  */
 export function failuresOf(
   { report, status }: EndedRun,

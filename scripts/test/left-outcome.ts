@@ -9,7 +9,7 @@ export function leaveOutcome(outcome: Outcome): void {
   if (file !== undefined && file !== "") writeFileSync(file, JSON.stringify(outcome));
 }
 
-/** A run that ended badly and left no outcome, or a good one, is one failure of that name. */
+/** A run that ended badly and left no outcome, or a good one, counts as one failure with that name. */
 export function leftOutcome(file: string, name: string, status: number | null): Outcome {
   const left = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Outcome) : nothingRan; // as `leaveOutcome` wrote it
   if (status === 0 || left.counts.failed > 0) return left;

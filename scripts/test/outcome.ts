@@ -1,4 +1,4 @@
-/** The outcome of a run, and its last lines: they alone tell what failed. */
+/** The outcome of a run, and its last lines, which name everything that failed. */
 import { addCounts, summaryLine, type Counts } from "./counts.ts";
 import { slowestLines, type TimedPart } from "./slowest.ts";
 
@@ -6,7 +6,7 @@ export interface Outcome {
   readonly counts: Counts;
   /** By title. */
   readonly failed: readonly string[];
-  /** Failed at first and passed when they were run once more, alone: a defect to mend that does not stop a run. */
+  /** Failed at first and passed in a second run, alone: a defect to mend that does not fail the run. */
   readonly unsteady: readonly string[];
   /** Each part that ran, with its time. */
   readonly parts: readonly TimedPart[];
@@ -23,9 +23,9 @@ export function addOutcomes(left: Outcome, right: Outcome): Outcome {
   };
 }
 
-/** After a second look at everything that failed. */
+/** The outcome after a second run of everything that failed. */
 export function withSecondLook(first: Outcome, second: Outcome): Outcome {
-  // A second look in which nothing ran proves nothing.
+  // A second run without any test proves nothing.
   if (!isGood(second)) return first;
   const { passed, failed } = first.counts;
   // A file that failed before its first test counted as one test in the first run, and counts as all of its tests in the second.
@@ -33,7 +33,7 @@ export function withSecondLook(first: Outcome, second: Outcome): Outcome {
   return { counts, failed: [], unsteady: first.failed, parts: first.parts };
 }
 
-/** The slowest parts, then what a person has to look at, then the sum. */
+/** The slowest parts, then the unsteady and failed tests, then the sum. */
 export function lastLines({ counts, failed, unsteady, parts }: Outcome): string {
   return [
     "",

@@ -1,7 +1,7 @@
 /**
- * What was to run and is not in a JUnit report: Bun leaves out a file, or a group, that could not be loaded, and tells it by
- * its exit code alone. Beside a test that failed and passes at a second look it would be forgotten. Without a report nothing
- * is known of any.
+ * Files and groups that should have run and are not in a JUnit report. Bun leaves out a file or group that it could not
+ * load, and only its exit code shows that. Beside a test that fails and passes in a second run it would be missed. Without
+ * a report nothing is known.
  */
 import { globSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -23,7 +23,7 @@ export function unreportedGroups(file: string, groups: readonly string[], report
     .map((group) => ({ file, group, name: "could not be loaded" }));
 }
 
-/** None for a path that is only part of a name, as Bun takes them too. */
+/** None for a path that is only a part of a name, which Bun accepts too. */
 function testFiles(root: string, path: string): readonly string[] {
   const place = join(root, path);
   const found = statSync(place, { throwIfNoEntry: false });

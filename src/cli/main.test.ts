@@ -250,7 +250,7 @@ describe("levee why", () => {
     expect((await levee("why dddddd")).out).toStartWith("default/dddddd attached");
   });
 
-  test("fails for a pod nobody knows, and says where to look", async () => {
+  test("fails for an unknown pod, and says where to look", async () => {
     await daemon({
       attachments: { attachments: [web] },
       timeline: { namespace: "default", name: "nope", entries: [] },

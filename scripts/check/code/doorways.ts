@@ -3,14 +3,14 @@ import { fileRule, type Problem } from "../rule.ts";
 import { blankCommentsAndStrings, lineAt } from "./source-text.ts";
 import { productFiles, type Tree } from "../tree.ts";
 
-/** A dangerous thing and the few files that may do it. Tests may do anything. */
+/** A dangerous action and the few files that may do it. Tests may do anything. */
 interface Doorway {
   readonly what: string;
   readonly allowed: readonly RegExp[];
   readonly remedy: string;
   /** Modules whose import is the danger. `import type` is free: a type opens nothing. */
   readonly modules?: RegExp;
-  /** Calls that are the danger, looked for outside comments and strings. */
+  /** The dangerous calls. Comments and strings do not count. */
   readonly calls?: RegExp;
 }
 
@@ -40,7 +40,7 @@ const doorways: readonly Doorway[] = [
       /^src\/guard\/metrics\/metrics-port\.ts$/,
       /^src\/state\/one-writer\.ts$/,
       /^src\/cli\/node\/ask\.ts$/,
-      // The demonstration runs once per machine, and shows that its pods reach each other.
+      // The demonstration runs once per machine and shows that its pods reach each other.
       /^src\/cli\/demo\/(?:lock|reach)\.ts$/,
     ],
     remedy:
@@ -52,10 +52,10 @@ const doorways: readonly Doorway[] = [
     calls: /\bprocess\.(?:stdin|stdout|stderr)\b/g,
     allowed: [
       /^src\/cli\//,
-      // A process of its own, one or two in a cluster: it hashes with node:crypto.
+      // The guard is its own process, two in a cluster at most. It hashes with node:crypto.
       /^src\/guard\//,
       /^src\/main\.ts$/,
-      // What a socket must be written by, and what is loaded for a node that has device plugins.
+      // For a standard error that is a socket, and for nodes with device plugins, which load it late.
       /^src\/daemon\/standard-error\.ts$/,
       /^src\/kube\/kubelet\/grpc-call\.ts$/,
     ],
@@ -83,7 +83,7 @@ const doorways: readonly Doorway[] = [
       /^src\/state\//,
       // Standard error: a pipe, or a file that others write to.
       /^src\/daemon\/descriptor-stream\.ts$/,
-      // The kernel's own files: nobody reads half of one, and none can be renamed into place.
+      // The kernel's own files: a reader never sees half of one, and none can be renamed into place.
       /^src\/cli\/storm\/machine\/kernel-file\.ts$/,
     ],
     remedy: "Use writeFileAtomically (src/base/atomic-file.ts): readers must never see half a file",
@@ -92,8 +92,8 @@ const doorways: readonly Doorway[] = [
     what: "Bun's own API",
     calls: /\bBun\.(?!spawn|sleep|nanoseconds)\w+/g,
     modules: /^bun(?::|$)/,
-    // A waiting connection of node:net costs three times as much (ADR 0023), a request of node:https four times (0024);
-    // node:net and node:zlib bring 2 MiB of streams into a daemon that needs none (0025).
+    // A waiting connection of node:net costs three times as much (ADR 0023), a request of node:https four times (0024).
+    // node:net and node:zlib add 2 MiB of streams to a daemon that needs none (0025).
     allowed: [
       /^src\/daemon\/socket\/server(?:-connection)?\.ts$/,
       /^src\/daemon\/metrics\/(?:http-exchange|metrics-server)\.ts$/,

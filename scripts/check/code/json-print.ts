@@ -3,9 +3,9 @@ import { blankCommentsAndStrings, lineAt } from "./source-text.ts";
 import { productFiles } from "../tree.ts";
 
 /**
- * A delegate's configuration is never parsed and printed again: that changes integers above 2^53, duplicate keys and
- * `1500.0`. So the folders that handle such text may not print JSON at all, except to quote a value in an error message
- * and in these files, each with its reason.
+ * A plugin's configuration is never parsed and printed again, because that changes integers above 2^53, duplicate keys
+ * and `1500.0`. So the folders that handle such text may not print JSON, except to quote a value in an error message and
+ * in these files, each with its reason.
  */
 const mayPrintJson: Readonly<Record<string, string>> = {
   "src/cni/json-text.ts": "Prints strings and values of our own making, to be spliced into text",
@@ -32,7 +32,7 @@ export const jsonPrint = fileRule("json-print", (tree) =>
   }),
 );
 
-/** Whether the statement that leads up to the position is making one of our errors. */
+/** Whether the statement before the position creates one of our errors. */
 function isInErrorMessage(code: string, position: number): boolean {
   const statement = code.slice(code.lastIndexOf(";", position) + 1, position);
   return /\bnew LeveeError\(/.test(statement);

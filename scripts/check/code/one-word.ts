@@ -7,7 +7,7 @@ interface Place {
   readonly line: number;
 }
 
-/** An exported name means one thing in the whole of src/. A re-export gives no second meaning. */
+/** An exported name means one thing in the whole of src/. A re-export is not a second meaning. */
 export const oneWord = fileRule("one-word", (tree) => {
   const places = new Map<string, Place[]>();
   for (const file of tree.files.filter((path) => /^src\/.*(?<!\.test)\.ts$/u.test(path))) {

@@ -5,8 +5,8 @@ import { importsOf, type Import } from "./imports.ts";
 import { roomImports } from "./room-imports.ts";
 
 /**
- * What each folder of src/ may import: the table of ARCHITECTURE.md. A folder that is not here fails the check,
- * so a new one cannot appear without its place in the rings.
+ * The imports that each folder of src/ may have: the table of ARCHITECTURE.md. A folder that is not here fails the check,
+ * so a new one needs a place in the rings.
  */
 const allowedImports: Readonly<Record<string, readonly string[]>> = {
   base: [],
@@ -36,8 +36,8 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     "hands",
   ],
   guard: ["base", "config", "wire", "kube"],
-  // attachment: `levee migrate --check` asks the very code that will judge a pod.
-  // guard: `levee guard` runs it, and what it writes is shown by the commands.
+  // attachment: `levee migrate --check` uses the same code that will judge a pod.
+  // guard: `levee guard` runs it, and other commands show what it writes.
   cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness", "guard"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "config", "daemon", "cli"],
@@ -45,20 +45,20 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages of package.json that a folder may load, and how. Everything else in src/ is `node:` built-ins only. */
 const allowedPackages: readonly { readonly folder: string; readonly name: string; readonly dynamicOnly: boolean }[] = [
-  // Only the embedded default reads YAML; loaded late, so a daemon in a cluster never pays for it.
+  // Only the embedded default reads YAML. It is loaded late, so that a daemon in a cluster does not load it.
   { folder: "directory", name: "yaml", dynamicOnly: true },
-  // A kubeconfig is YAML; inside a cluster none is read.
+  // A kubeconfig is YAML. Inside a cluster there is none.
   { folder: "kube", name: "yaml", dynamicOnly: true },
-  // The guard is a process of its own, and changes one field of a manifest in git.
+  // The guard is its own process, and changes one field of a manifest in git.
   { folder: "guard", name: "yaml", dynamicOnly: false },
   { folder: "cli", name: "commander", dynamicOnly: false },
-  // The commands are a process of their own and print YAML.
+  // The commands run in their own process and print YAML.
   { folder: "cli", name: "yaml", dynamicOnly: false },
 ];
 
 /**
- * Imports go downwards. Lint finds the cycles, the types find imports that lead nowhere, and knip finds packages that
- * package.json does not list; this rule knows what they cannot: which folder may know which.
+ * Imports go downwards. Lint finds cycles, the type check finds imports of missing files, and knip finds packages that
+ * package.json does not list. Only this rule knows which folder may import which.
  */
 export const rings = fileRule("rings", (tree) => {
   const sources = tree.files.filter((path) => /^(?:src|test|bench|scripts)\/.*\.ts$/u.test(path));
@@ -117,7 +117,7 @@ function relativeProblems(path: string, found: Import): readonly Problem[] {
   );
 }
 
-/** Files at the top of a folder put its rooms together and hold what all of them share. Tests may visit any room. */
+/** Files at the top of a folder connect its rooms and hold shared code. Tests may import from any room. */
 function roomProblems(path: string, target: string, found: Import): readonly Problem[] {
   const rooms = roomImports[folderOf(path)];
   const [from, to] = [roomOf(path), roomOf(target)];
@@ -141,12 +141,12 @@ function isVersion(path: string, target: string): boolean {
   return target === "package.json" && ["daemon", "cli", "main"].includes(folderOf(path));
 }
 
-/** `levee explain` says what our pages say; the build puts their text into the program. */
+/** `levee explain` prints our pages; the build puts their text into the program. */
 function isPage(path: string, target: string): boolean {
   return folderOf(path) === "cli" && /^docs\/.*\.md$/u.test(target);
 }
 
-/** A cycle that a late `import()` or a `typeof import()` closes: lint follows neither. */
+/** A cycle through a late `import()` or a `typeof import()`, which lint does not follow. */
 function lateCycleProblems(graph: Graph, path: string, found: Import): readonly Problem[] {
   if (!found.isDynamic || !found.from.startsWith(".")) return [];
   const target = targetOf(path, found);

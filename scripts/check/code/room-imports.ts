@@ -1,6 +1,6 @@
 /**
- * Which rooms of a folder of src/ a room may import, the deepest first. Files at the top of the folder are not here:
- * they put the rooms together and hold what all of them share.
+ * The rooms that each room of a folder of src/ may import, the deepest first. Files at the top of the folder are not
+ * here: they connect the rooms and hold shared code.
  */
 export const roomImports: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   daemon: {

@@ -8,15 +8,15 @@ export function parse(source: string): ParseResult {
   if (known !== undefined) return known;
   const result = parseSync("source.ts", source, { sourceType: "module" });
   const error = result.errors[0];
-  // A rule that looks at half a tree would find nothing and pass.
+  // With half a tree a rule would find nothing and pass.
   if (error !== undefined) throw new Error(`Cannot parse TypeScript: ${error.message}\n${error.codeframe ?? ""}`);
   parsed.set(source, result);
   return result;
 }
 
 /**
- * TypeScript with its comments and the content of its strings turned into spaces, so that a rule can look for a call
- * without being fooled by prose. Length and line breaks stay, so positions still mean something.
+ * TypeScript with spaces in place of its comments and the content of its strings, so that a rule finds calls and no
+ * prose. Length and line breaks stay, so that positions stay valid.
  */
 export function blankCommentsAndStrings(source: string): string {
   const { program, comments } = parse(source);

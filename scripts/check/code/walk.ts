@@ -2,17 +2,17 @@ import { dirname, normalize } from "node:path/posix";
 import { fileRule, type Problem } from "../rule.ts";
 import { importsOf } from "./imports.ts";
 
-/** What a newcomer can read at a stretch. */
+/** As much as a newcomer can read in one sitting. */
 const filesMax = 35;
 const linesMax = 3_500;
 const page = "ARCHITECTURE.md";
 
-/** The rooms in which ADD is told. */
+/** The rooms with the steps of an ADD. */
 const story = /^src\/daemon\/(?:serve|attach|look-up|chains)\//u;
-/** Rings with functions that the story calls. base, cni, wire and config are its alphabet. */
+/** Rings with functions that these rooms call. base, cni, wire and config are basics and do not count. */
 const called = /^src\/(?:attachment|admission|hands|state)\//u;
 
-/** Holds the walk of one ADD in ARCHITECTURE.md to its size, and the page to the numbers. test/walk shows it complete. */
+/** Limits the walk of one ADD in ARCHITECTURE.md and checks the page's numbers. test/walk checks that it is complete. */
 export const walk = fileRule("walk", (tree) => {
   const text = tree.read(page) ?? "";
   const files = filesOfWalk(text);
@@ -33,7 +33,7 @@ export const walk = fileRule("walk", (tree) => {
   ];
 });
 
-/** The source files that the section between the marks names, each once. What stands for a failure is not among them. */
+/** The source files that the section between the marks names, each once, without those for a failure. */
 export function filesOfWalk(text: string): readonly string[] {
   const section = /<!-- walk -->(.*?)A failure after/su.exec(text)?.[1] ?? "";
   const names = [...section.matchAll(/`(src\/[^`\s]+\.ts)`/gu)].map(([, file = ""]) => file);
@@ -41,8 +41,8 @@ export function filesOfWalk(text: string): readonly string[] {
 }
 
 /**
- * Whether a file that ran for an ADD belongs to its walk: it stands in the rooms of the story, or the story calls a
- * function of it by name. Objects that compose hands over are doors, and are taken by the names of their methods.
+ * Whether a file that ran for an ADD belongs to its walk: it is in one of the rooms above, or a file in them imports a
+ * value from it. A file that they reach only through an object from compose does not belong to it.
  */
 export function isOfWalk(file: string, ran: readonly string[], read: (path: string) => string): boolean {
   if (story.test(file)) return true;

@@ -22,7 +22,7 @@ describe("clean-text", () => {
     },
   );
 
-  test("refuses a link to a host nobody knows", async () => {
+  test("refuses a link to an unknown host", async () => {
     expect(await problemsIn(cleanText, { "a.ts": `fetch("${link}registry.mirror.lan/x")` })).toEqual([
       "a.ts:1 a link to the unknown host registry.mirror.lan",
     ]);

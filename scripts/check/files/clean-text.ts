@@ -1,7 +1,7 @@
 import { fileRule, type Problem } from "../rule.ts";
 import type { Tree } from "../tree.ts";
 
-/** Hosts that text in the repository may point at. Anything else is a mirror, a workplace or a slip. */
+/** Hosts that text in the repository may link to. Any other host is a mirror, a private host or a mistake. */
 const knownHosts: readonly RegExp[] = [
   /^github\.com$/,
   /^(?:www\.)?apache\.org$/,
@@ -13,12 +13,12 @@ const knownHosts: readonly RegExp[] = [
   /^no-color\.org$/,
   /^(?:www\.)?(?:example\.(?:com|org|net)|.+\.(?:test|invalid|example))$/,
   /^(?:localhost|127\.0\.0\.1|\[::1\])$/,
-  // What the shim of Multus calls the socket of its daemon, so it is in the errors that we measured.
+  // Multus' shim uses this name for its daemon's socket, so it is in the errors that we measured.
   /^dummy$/,
 ];
 
 const url = /\bhttps?:\/\/([^\s/,"'`)>\]\\]+)/g;
-/** Folders of somebody's machine. Written apart so that this file passes its own rule. */
+/** Folders of one machine. Written in parts so that this file passes its own rule. */
 const machineFolders = ["work", "root", "home/[a-z]+", "Users/[a-z]+", "tmp/bash\\w*"].join("|");
 const machinePath = new RegExp(`(?<![\\w.~*}/\\])-])/(?:${machineFolders})(?![\\w-])(?!/?\\*)`, "g");
 const binary = /\.(?:png|jpg|ico|gz|tar|bin)$/;
@@ -37,7 +37,7 @@ function textProblems(tree: Tree, path: string): readonly Problem[] {
 }
 
 function hostProblems(file: string, line: number, text: string): readonly Problem[] {
-  // npm's lockfile carries funding links of packages; its own rule is below.
+  // npm's lockfile contains funding links of packages. It has its own rule below.
   if (file === "package-lock.json") return [];
   return [...text.matchAll(url)]
     .map((match) => (match[1] ?? "").replace(/:\d+$/, ""))

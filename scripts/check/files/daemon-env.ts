@@ -3,13 +3,13 @@ import { fileRule, type Problem } from "../rule.ts";
 import { lineAt } from "../code/source-text.ts";
 import type { Tree } from "../tree.ts";
 
-/** The daemon sees to its settings itself; the guard, which runs from these as well, has them from the image. */
+/** The daemon sets its variables itself. The guard runs from these images too and takes them from the image. */
 const images = ["deploy/image/Containerfile", "deploy/image/guard/Containerfile"];
-/** Everything whose name begins so is for the engine. */
+/** Variables for the engine have this prefix. */
 const listed = /^\s*- name:\s*(BUN_\w+)\s*\n\s*value:\s*"?([^"\n]*)"?\s*$/gmu;
 const assigned = /\b(BUN_\w+)=(\S+)/gu;
 const remedy =
-  "src/config/daemon-env.ts says how the engine runs; say the same in the images, and nothing else elsewhere";
+  "Set the variables of src/config/daemon-env.ts, with the same values, in the images and nowhere else";
 
 interface Setting {
   readonly name: string;
@@ -17,10 +17,10 @@ interface Setting {
   readonly line: number;
 }
 
-/** The engine of a shipped program runs as the one that is tested and measured. */
+/** Shipped programs run the engine with the settings that are tested and measured. */
 export const daemonEnvRule = fileRule("daemon-env", (tree) => shipped(tree).flatMap((file) => problemsOf(tree, file)));
 
-/** All that set anything for the engine, and those that must. */
+/** The images, which must set the variables, and all other files that set one. */
 function shipped(tree: Tree): readonly string[] {
   const setting = tree.files.filter(
     (path) => /^deploy\/.*(?:\.ya?ml|\/Containerfile)$/u.test(path) && settingsOf(tree.read(path) ?? "").length > 0,

@@ -2,7 +2,7 @@ import { renderedFiles } from "../../deploy/rendered.ts";
 import { fileRule, type Problem } from "../rule.ts";
 import type { Tree } from "../tree.ts";
 
-/** Files made of others are in step with them, and no image is named by a tag. */
+/** Rendered files are up to date, and no image is named by a tag. */
 export const deployRule = fileRule("deploy", (tree) => [...staleProblems(tree), ...tagProblems(tree)]);
 
 function staleProblems(tree: Tree): readonly Problem[] {
@@ -13,7 +13,7 @@ function staleProblems(tree: Tree): readonly Problem[] {
 
 /** `image: x` in manifests, `FROM x` in recipes. */
 const imageLine = /^\s*(?:- )?(?:image:|FROM)\s+["']?([^\s"']+)/u;
-/** By digest; or a name alone that kustomize, Helm or the builder completes with one. */
+/** A name with a digest, or a name alone that kustomize, Helm or the builder completes with one. */
 const pinned = /^(?:levee|scratch|\$\{BASE\}|[^\s]+@sha256:[0-9a-f]{64}|\{\{.*)$/u;
 
 function tagProblems(tree: Tree): readonly Problem[] {
@@ -23,7 +23,7 @@ function tagProblems(tree: Tree): readonly Problem[] {
       const image = imageLine.exec(text)?.[1];
       if (image === undefined || pinned.test(image)) return [];
       const message = `the image ${image} is not named by its digest`;
-      return [{ file, line: index + 1, message, remedy: "Write name@sha256:…; a tag can be moved" }];
+      return [{ file, line: index + 1, message, remedy: "Write name@sha256:…; a tag can move" }];
     }),
   );
 }

@@ -2,14 +2,14 @@ import { basename } from "node:path/posix";
 import { fileRule, type Problem } from "../rule.ts";
 
 const kebab = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/;
-/** Rust's modules are snake_case by the language's own rule. */
+/** Rust's own rule is snake_case for modules. */
 const snake = /^[a-z0-9]+(?:_[a-z0-9]+)*\.rs$/;
-/** Names the world expects: in capitals, or as kubectl looks for a plugin's completion. */
+/** Names that other tools expect: capitals, or kubectl's name for a plugin's completion. */
 const wellKnown =
   /^(?:[A-Z]+\.md|LICENSE|NOTICE|NOTES\.txt|Cargo\.(?:toml|lock)|Chart\.yaml|Containerfile|Dockerfile|Makefile|kubectl_complete-levee)$/;
-/** A runbook page is called as its alert, so that the alert's link needs no table. */
+/** A runbook page has the name of its alert, so that the alert's link needs no table. */
 const runbook = /^docs\/runbooks\/[A-Z][A-Za-z]+\.md$/;
-/** Files with these names collect everything: name the file after what it does. */
+/** Files with these names attract unrelated code. */
 const magnet = /(?:^|[-_.])(?:utils?|helpers?|common|misc|managers?)(?:[-_.]|$)/;
 
 export const fileNames = fileRule("file-names", (tree) => tree.files.flatMap(nameProblems));

@@ -1,11 +1,11 @@
 import { dirname } from "node:path/posix";
 import { fileRule } from "../rule.ts";
 
-/** Beyond this a listing is no longer read but searched. */
+/** A reader searches a longer listing instead of reading it. */
 const filesMax = 25;
 const source = /^(?:src|test|bench|scripts|shim)\/.*(?:(?<!\.test|\.fixture)\.ts|\.rs)$/u;
 
-/** A folder holds few enough source files that its listing reads as the design. */
+/** A folder has so few source files that its listing shows the design. */
 export const rooms = fileRule("rooms", (tree) => {
   const counts = new Map<string, number>();
   for (const path of tree.files.filter((file) => source.test(file)))

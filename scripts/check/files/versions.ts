@@ -1,14 +1,14 @@
 import { version as codeVersion } from "../../../src/base/version.ts";
 import { fileRule, type Problem } from "../rule.ts";
 
-/** One version everywhere: shim and daemon tell each other theirs, and a person compares them. */
+/** One version everywhere: shim and daemon exchange theirs, and people compare them. */
 export const versions = fileRule("versions", (tree) => versionProblems(tree, codeVersion));
 
 interface Texts {
   read(path: string): string | undefined;
 }
 
-/** Where else the version stands, and how it is found there. */
+/** The other files with the version, and the pattern that finds it. */
 const places: readonly { readonly file: string; readonly pattern: RegExp }[] = [
   { file: "package.json", pattern: /^\s*"version":\s*"([^"]+)"/m },
   { file: "package-lock.json", pattern: /^\s*"version":\s*"([^"]+)"/m },

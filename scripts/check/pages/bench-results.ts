@@ -4,7 +4,7 @@ import type { Tree } from "../tree.ts";
 
 const remedy = "Run npm run bench, or npm run bench -- --readme to write the pages from the results that are there";
 
-/** README.md and docs/bench.md show what `bench/results/` holds, and nothing else. */
+/** README.md and docs/bench.md show exactly the results in `bench/results/`. */
 export const benchResults = fileRule("bench-results", (tree: Tree) =>
   shownBlocks.flatMap(({ file, block }) => {
     const page = tree.read(file) ?? "";

@@ -6,7 +6,7 @@ const file = "docs/checks.md";
 
 type Codes = Readonly<Record<string, { readonly title: string; readonly means: string; readonly todo: string }>>;
 
-/** docs/checks.md has one part per code, in the words of the table: hints lead to its anchor. */
+/** docs/checks.md has one section per code with the table's words, because hints link to its anchor. */
 export function checksPageProblems(tree: Tree, codes: Codes = checkCodes): readonly Problem[] {
   const parts = partsOf(tree.read(file) ?? "");
   const missing = Object.keys(codes).filter((code) => !parts.has(code));

@@ -12,7 +12,7 @@ import { runbookProblems } from "./runbooks.ts";
 import { rustConstants } from "./rust-constants.ts";
 import type { Tree } from "../tree.ts";
 
-/** Pages that repeat what the code says must say the same, in both directions. */
+/** Pages with tables of the code must agree with it, in both directions. */
 export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...errorPageProblems(tree, errorCatalogue),
   ...numberPageProblems(tree, {
@@ -29,7 +29,7 @@ export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...linkProblems(tree),
 ]);
 
-/** docs/knobs.md is made of the tables of src/config, which know best how a row looks. */
+/** docs/knobs.md repeats the tables of src/config, which also check its rows. */
 function knobProblems(tree: Tree): readonly Problem[] {
   const file = "docs/knobs.md";
   return knobsPageProblems(tree.read(file) ?? "").map((message) => ({
@@ -89,7 +89,7 @@ interface NumberTable {
 
 const protocolPage = "docs/protocol.md";
 
-/** docs/protocol.md, src/wire and the shim carry the same numbers. */
+/** docs/protocol.md, src/wire and the shim have the same numbers. */
 export function numberPageProblems(tree: Tree, table: NumberTable): readonly Problem[] {
   const what = table.header[0] ?? "";
   const rows = tableRows(tree.read(protocolPage) ?? "", table.header);
@@ -114,7 +114,7 @@ function shimProblems(tree: Tree, table: NumberTable): readonly Problem[] {
       { file: table.rustFile, line: 0, message: "no numbers found", remedy: "Write them as const NAME: u8 = n;" },
     ];
   }
-  // The shim names only what it uses, so it may lack numbers but not have others.
+  // The shim names only the numbers it uses, so it may have fewer, but no others.
   return constants.flatMap(({ name, number, line }): Problem[] => {
     const known = table.numbers[name] ?? table.numbers[name.toLowerCase()];
     if (known === number) return [];

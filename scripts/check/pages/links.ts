@@ -3,7 +3,7 @@ import { anchorsOf, linksOf } from "./markdown.ts";
 import type { Problem } from "../rule.ts";
 import type { Tree } from "../tree.ts";
 
-/** Every relative link of a page leads to a file or folder of the repository, its anchor to a heading, and every source file it names is there. */
+/** Every relative link of a page leads to a file or folder, its anchor to a heading, and every source file it names exists. */
 export function linkProblems(tree: Tree): readonly Problem[] {
   const pages = tree.files.filter((path) => path.endsWith(".md"));
   return pages.flatMap((path) => [...pageProblems(tree, path), ...namedFileProblems(tree, path)]);

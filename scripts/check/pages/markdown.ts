@@ -1,4 +1,4 @@
-/** The little of Markdown that the rules read: tables and links. */
+/** The parts of Markdown that the rules read: tables and links. */
 
 export interface Row {
   readonly line: number;
@@ -32,7 +32,7 @@ export interface Link {
   readonly target: string;
 }
 
-/** Links and pictures of a page, those in code left out. */
+/** Links and pictures of a page, except those in code. */
 export function linksOf(markdown: string): readonly Link[] {
   let inFence = false;
   return markdown.split("\n").flatMap((line, index): readonly Link[] => {

@@ -4,7 +4,7 @@ import { lineAt } from "../code/source-text.ts";
 import { productFiles, type Tree } from "../tree.ts";
 
 const page = "docs/metrics.md";
-/** Metrics are registered under names that stand in daemon and guard as they are. */
+/** Daemon and guard register metrics under literal names. */
 const metricName = /"((?:levee|multus|process)_[a-z_]+)"/g;
 
 /** Every metric has a row on docs/metrics.md, and every row a metric. */

@@ -4,20 +4,20 @@ import { fileRule } from "../rule.ts";
 
 const configuration: Configuration = {
   default: true,
-  // A sentence or a row of a table is one line, however long.
+  // A paragraph or a table row is one line of any length.
   MD013: false,
-  // A code's title stands in bold below its code: hints link to the code.
+  // A code's title is in bold below its code, because hints link to the code.
   MD036: false,
   // The first header of a table of results is empty.
   MD060: false,
-  // GitHub shows another picture in the dark only so.
+  // GitHub needs HTML for a different picture in dark mode.
   MD033: { allowed_elements: ["picture", "source", "img"] },
 };
 
-/** Results of the bench are parts of a page, without its heading. */
+/** Results of the bench are parts of a page and have no heading. */
 const page = /^(?!bench\/results\/).*\.md$/u;
 
-/** The form of every page is as markdownlint wants it: headings, lists, tables, fences, links to headings of the page. */
+/** Every page follows markdownlint: headings, lists, tables, fences, links to headings of the page. */
 export const pageForm = fileRule("page-form", (tree) => {
   const paths = tree.files.filter((path) => page.test(path));
   const strings = Object.fromEntries(paths.map((path) => [path, tree.read(path) ?? ""]));

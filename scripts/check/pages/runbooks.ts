@@ -5,10 +5,10 @@ import type { Tree } from "../tree.ts";
 
 const folder = "docs/runbooks";
 const index = `${folder}/README.md`;
-/** What a page says, in this order. */
+/** The sections of a page, in this order. */
 const sections = ["## What it means", "## How to see it", "## What to do"];
 
-/** Every alert has its page, every page its alert, and the list of them is complete. */
+/** Every alert has its page, every page its alert, and the list of alerts is complete. */
 export function runbookProblems(tree: Tree): readonly Problem[] {
   const rules = tree.read(rulesFile);
   if (rules === undefined) return [];

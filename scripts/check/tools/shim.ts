@@ -3,10 +3,10 @@ import { capture } from "./tools.ts";
 import type { Tree } from "../tree.ts";
 
 const manifest = "shim/Cargo.toml";
-/** Enough to see the first complaints; the rest comes when the tool is run by hand. */
+/** Enough for the first findings. Run the tool by hand for the rest. */
 const outputLinesMax = 40;
 
-/** The shim has no crates, is formatted, and clippy has nothing to say. Debian's cargo has neither tool: said, not hidden. */
+/** The shim has no crates, rustfmt and clippy accept it. Debian's cargo has neither tool, so the rule reports a skip. */
 export const shimRule: Rule = {
   name: "shim",
   async run(tree): Promise<RuleOutcome> {

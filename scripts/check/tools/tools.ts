@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Problem, Rule, RuleOutcome } from "../rule.ts";
 
-/** The tools that look at TypeScript, each made to speak in problems. */
+/** The tools that check TypeScript, each with its output turned into problems. */
 export const toolRules: readonly Rule[] = [
   toolRule("types", {
     command: "tsc",
@@ -42,7 +42,7 @@ export function toolRule(name: string, tool: Tool): Rule {
         const found = tool.parse(line);
         return found === undefined ? [] : [{ ...found, remedy: tool.remedy }];
       });
-      // Lint repeats at every use what the type check says once at the cause.
+      // Lint repeats an error of the type check at every use.
       const own = problems.filter((problem) => !/\berror[`"]? (?:type )?typed\b|of type error\./.test(problem.message));
       // A tool that fails without a finding we understand has crashed or is misconfigured: never a pass.
       if (exitCode !== 0 && problems.length === 0) {
@@ -59,7 +59,7 @@ interface Captured {
   readonly output: string;
 }
 
-/** Runs a program of node_modules/.bin or PATH and keeps what it says on both streams. */
+/** Runs a program of node_modules/.bin or PATH and keeps its output of both streams. */
 export function capture(root: string, command: string, args: readonly string[]): Promise<Captured> {
   const path = `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`;
   return new Promise((resolve) => {

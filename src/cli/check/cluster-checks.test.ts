@@ -63,7 +63,7 @@ describe("cniCategory", () => {
     expect(line(cniCategory(snapshot(), metrics("n1", text)), "LVE0402").state).toBe(state);
   });
 
-  test("goes by metrics.k8s.io for Multus, and says so when nobody tells", () => {
+  test("uses metrics.k8s.io for Multus, and says so when it has no figures", () => {
     const pod = stuckPod("kube-multus-ds-a", {
       namespace: "kube-system",
       owner: "DaemonSet/kube-multus-ds",
@@ -103,7 +103,7 @@ test("nodeCategory tells who waits for a reboot, and warns after a day", () => {
 });
 
 describe("guardCategory", () => {
-  test("fails for a Lease that lapsed, a breaker that is open and a view that is old; warns when nobody may approve", () => {
+  test("fails for a Lease that lapsed, a breaker that is open and a view that is old; warns when no person may approve", () => {
     const old = {
       value: metricsOf('levee_guard_leader 1\nlevee_guard_view_last_event_age_seconds{resource="pods"} 200\n'),
     };

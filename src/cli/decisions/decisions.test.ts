@@ -202,7 +202,7 @@ describe("levee decisions approve", () => {
 
   test.each([
     ["another name typed", [], "yes"],
-    ["nobody there", [], undefined],
+    ["no name typed", [], undefined],
     ["--yes alone", ["--yes"], undefined],
     ["the hash of another plan", ["--plan-hash", `sha256:${"0".repeat(64)}`], undefined],
   ])("says nothing and ends with 4: %s", async (_what, options, typed) => {
@@ -210,7 +210,7 @@ describe("levee decisions approve", () => {
     expect(approvals).toEqual([]);
   });
 
-  test("ends with 4 for what has ended, and with 3 for whom the policy refuses", async () => {
+  test("ends with 4 for a Decision that has ended, and with 3 for a user that the policy refuses", async () => {
     const planHash = ["--plan-hash", stop!.spec.planHash];
     refusal = 403;
     expect(await levee(["approve", stop!.name, ...planHash])).toMatchObject({
@@ -299,7 +299,7 @@ describe("levee decisions approve --wait", () => {
   });
 });
 
-test("levee decisions resume of what nobody has begun ends with 4 and names approve", async () => {
+test("levee decisions resume of a Decision that has not begun ends with 4 and names approve", async () => {
   const { status, err } = await levee(["resume", stop!.name, "--plan-hash", stop!.spec.planHash]);
   expect(status).toBe(4);
   expect(err).toContain("it is Proposed, and only an approval begins it");

@@ -86,7 +86,7 @@ describe("requireMachine", () => {
 });
 
 describe("refuseTakenNames", () => {
-  test("stops before anything is made when somebody else has the namespace or a bridge", async () => {
+  test("makes nothing when the namespace or a bridge already exists", async () => {
     refuseTakenNames(site);
     await addNetns(context.shell, netnsName(site.pod));
     expect(() => refuseTakenNames(site)).toThrow(`the network namespace ${netnsName(site.pod)} already exists`);

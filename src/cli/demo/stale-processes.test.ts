@@ -45,7 +45,7 @@ describe("staleProcesses", () => {
 });
 
 describe("endStale", () => {
-  test("ends the site's processes and nobody else's", async () => {
+  test("ends the site's processes and no others", async () => {
     // The words after the script become the process's command line, as the daemon's own would be.
     const script = "read line"; // Waits without a child, which until its exec would look the same.
     const stale = Bun.spawn(["sh", "-c", script, "daemon", "--config", sitePaths(site).config], { stdin: "pipe" });

@@ -104,7 +104,7 @@ describe("levee install", () => {
     }
   });
 
-  test("makes one executable that somebody copied by hand", async () => {
+  test("makes a shim that was copied by hand executable", async () => {
     writeFileSync(join(dest, "levee-shim"), readFileSync(join(root, "levee-shim")), { mode: 0o644 });
     expect((await install()).out).toStartWith("levee-shim 1.2.3 is installed");
     expect(statSync(join(dest, "levee-shim")).mode & 0o777).toBe(0o755);
@@ -114,7 +114,7 @@ describe("levee install", () => {
     ["a program", (file: string) => writeFileSync(file, "#!/bin/sh\n# multus\n")],
     ["a folder", (file: string) => mkdirSync(file)],
     ["a link that leads nowhere", (file: string) => symlinkSync("/nowhere", file)],
-  ])("leaves a passthru of somebody else as it is: %s", async (_, put) => {
+  ])("leaves a passthru that is not ours as it is: %s", async (_, put) => {
     put(join(dest, "passthru"));
     const { status, out } = await install();
     expect(status).toBe(0);

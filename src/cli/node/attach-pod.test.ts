@@ -35,7 +35,7 @@ function expectNothingLeft(): void {
   expect(existsSync(shim.context().settings.directory)).toBe(false);
 }
 
-/** Somebody who takes calls and says nothing. */
+/** A listener that accepts calls and does not answer. */
 async function listen(): Promise<void> {
   const { socketDir } = shim.context().settings;
   mkdirSync(socketDir);
@@ -113,7 +113,7 @@ describe("attach refuses", () => {
     expect(shim.calls()).toHaveLength(1);
   });
 
-  test("refuses a namespace that somebody else made, and leaves it alone", async () => {
+  test("refuses a namespace that it did not make, and leaves it alone", async () => {
     await addNetns(shim.context().shell, netns);
     expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
@@ -123,7 +123,7 @@ describe("attach refuses", () => {
     expect(shim.calls()).toEqual([]);
   });
 
-  test("refuses to write over a pod that somebody else wrote", async () => {
+  test("refuses to write over a pod file that it did not write", async () => {
     const { directory } = shim.context().settings;
     mkdirSync(join(directory, "pods"), { recursive: true });
     writeFileSync(podFilePath(directory, pod), "kind: Pod\n");
@@ -233,7 +233,7 @@ describe("attachPod that fails", () => {
 describe("attachPod without a daemon", () => {
   const away = `echo '{"code":11,"msg":"Cannot reach the daemon, tried 3 times within 9 ms: x"}'; exit 1`;
 
-  test("says at once that nobody listens, and nothing when somebody does", async () => {
+  test("says at once that no daemon listens, and says nothing when one does", async () => {
     const context = shim.context();
     shim.behave({ add: away });
     await failureOf(attachPod(context, { ...request(), conf: '{"addBudgetMs":7000}' }));
@@ -246,7 +246,7 @@ describe("attachPod without a daemon", () => {
     expect(second.shell.stderr.text).toBe("");
   });
 
-  test("sends no DEL for an ADD that reached nobody, and removes the folders it made", async () => {
+  test("sends no DEL for an ADD that reached no daemon, and removes the folders it made", async () => {
     shim.behave({ add: away });
     expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({ remedy: daemonRemedy });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD"]);

@@ -93,7 +93,7 @@ describe("detachPod", () => {
     expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
   });
 
-  test("does not touch a pod file that somebody else wrote", async () => {
+  test("does not touch a pod file that levee did not write", async () => {
     await emptyJournal();
     const path = podFilePath(shim.context().settings.directory, pod);
     mkdirSync(join(path, ".."), { recursive: true });
@@ -141,7 +141,7 @@ describe("detachPod without a pod file", () => {
     expect(shim.calls()).toEqual([]);
   });
 
-  test("removes a namespace of which nobody has a record", async () => {
+  test("removes a namespace without a record", async () => {
     await emptyJournal();
     await addNetns(shim.context().shell, netnsName(pod));
     expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });

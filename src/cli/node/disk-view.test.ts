@@ -45,7 +45,7 @@ describe("attachmentsOnDisk", () => {
     ["acknowledged", 0, "attached"],
     ["acknowledged", 2, "detaching"],
   ] as const)(
-    "phase %s with %d failed deletes is %s: nobody is at work while the daemon is down",
+    "phase %s with %d failed deletes is %s: no work is under way while the daemon is down",
     (phase, delAttempts, shown) => {
       expect(attachmentsOnDisk(journal({ records: [aRecord(1, { phase, delAttempts })] })).attachments[0]?.phase).toBe(
         shown,

@@ -100,7 +100,7 @@ describe("pod files", () => {
     expect(await failureOf(listPodFiles(directory))).toMatchObject({ code: "ENOTDIR" });
   });
 
-  test("removePodFile leaves what somebody else wrote", async () => {
+  test("removePodFile leaves a file that levee did not write", async () => {
     mkdirSync(join(directory, "pods"));
     writeFileSync(podFilePath(directory, pod()), "kind: Pod\n");
     await removePodFile(directory, pod());

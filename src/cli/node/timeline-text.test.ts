@@ -160,7 +160,7 @@ describe("timelineText", () => {
     expect(text).toContain("  +0.0 ms  asked\n  +2.0 ms  waiting\n");
   });
 
-  test("plugins' DELs that nobody asked for are the undoing of the ADD, apart from the runtime's DEL", () => {
+  test("an undo's DELs of plugins have their own heading, apart from the runtime's DEL", () => {
     const text = timelineText(
       view([
         entry(0, "asked"),
@@ -213,7 +213,7 @@ describe("timelineText of a pod that is not attached", () => {
     blocker: "all slots are taken",
   };
 
-  test("in line: for how long, where, behind whom, what for", () => {
+  test("in line: for how long, where, behind which pods, what for", () => {
     const base = view([entry(0, "asked"), entry(1, "waiting")]);
     expect(summaryOf({ ...base, timeline: { ...base.timeline, now: { waiting } } })).toBe(
       "default/web is waiting 4.2 s, position 12 of 219 (class ordinary), in line with 1 more of default, 217 of fc-desktop; " +

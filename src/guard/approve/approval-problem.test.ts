@@ -61,7 +61,7 @@ test.each([
     "is not a person",
   ],
   ["this plan, by a node", { by: { username: "system:node:a" } }, "is not a person"],
-  ["this plan, by nobody", { by: { username: "system:anonymous" } }, "is not a person"],
+  ["this plan, by an anonymous user", { by: { username: "system:anonymous" } }, "is not a person"],
 ])("approvalProblem refuses an approval of %s", (_what, spec, words) => {
   expect(problem({ approval: approval(spec) })).toContain(words);
 });

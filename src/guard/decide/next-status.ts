@@ -77,7 +77,7 @@ function endedBy(facts: PhaseFacts, { startedAt }: DecisionStatus, words: Words)
 /** Separates the status message from a word that does not count. */
 export const butMark = " — but ";
 
-/** Adds to the message why somebody's word does not count; the phase stays. */
+/** Adds to the message why an approval does not count; the phase stays. */
 function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const { phase, message, since } = status;
   if (phase !== "Proposed" && phase !== "Paused") return undefined;

@@ -44,7 +44,7 @@ for (const [what, known] of [
 
 for (const [what, known] of [
   ["50 open questions", decisions(50, { namespace: "c" })],
-  ["so many ended ones that somebody must delete some", decisions(endedDecisionsMax, { phase: "Succeeded" })],
+  ["so many ended ones that a person must delete some", decisions(endedDecisionsMax, { phase: "Succeeded" })],
 ] as const) {
   test(`ProposalRoom lets only the largest of all through with ${what}`, () => {
     expect(rooms(known)).toEqual([2, 0, 0]);

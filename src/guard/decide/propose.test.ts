@@ -300,7 +300,7 @@ for (const [what, facts, note] of [
   ],
   ["the file is elsewhere", { gitFiles: [{ ...multusFile, path: "apps/multus2/x.yaml" }] }, "Git could not be read"],
   [
-    "nobody knows the Application",
+    "the Application is unknown",
     { applications: [] },
     "kube-system/kube-multus-ds is marked as owned by the Application infra-multus",
   ],

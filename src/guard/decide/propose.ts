@@ -59,7 +59,7 @@ function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSetting
 }
 
 const quotaNotes = [
-  "Existing pods are not touched. Above the limit, new pods are refused, with or without an owner, whoever creates them",
+  "Existing pods are not touched. Above the limit, new pods are refused, with or without an owner and from any creator",
   "Delete the quota when the source is repaired: kubectl -n NAMESPACE delete quota levee-ownerless-pods",
 ];
 

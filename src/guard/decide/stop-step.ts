@@ -15,7 +15,7 @@ const headroomMin = 10;
 const checkSeconds = 120;
 /** A label takes effect in every API server some seconds after it was set. */
 const labelCountsMs = 60_000;
-/** One or two may come from a person, to whom the policy does not apply. */
+/** One or two may come from a person: the policy does not apply to people. */
 const cameAnywayMin = 3;
 
 /**

@@ -39,8 +39,8 @@ export function findAvalanches(
 }
 
 /**
- * For each namespace, the number of such pods outside of any avalanche, if they are enough for one: whoever creates them
- * gives each a different shape. The guard proposes nothing about them, so a metric shows them.
+ * For each namespace, the number of such pods outside of any avalanche, if they are enough for one. Their creator gives
+ * each a different shape. The guard proposes nothing about them, so a metric shows them.
  */
 export function findScattered(
   pods: Iterable<ClusterPod>,

@@ -57,7 +57,7 @@ export interface DaemonSetFacts {
   readonly trackedBy: string;
   /** The label `app.kubernetes.io/instance`: Argo CD's older mark, and just as often a Helm release. */
   readonly instance: string;
-  /** Strategy OnDelete: a change restarts nothing until somebody deletes the pods. */
+  /** Strategy OnDelete: a change restarts nothing until the pods are deleted. */
   readonly updatesOnDelete: boolean;
 }
 

@@ -11,7 +11,7 @@ const requestMs = 5_000;
 
 export interface ElectionOptions extends LeaseSeat {
   /**
-   * The highest fence of any earlier write. Needed when somebody has deleted the Lease: a new one that counts from 1 would
+   * The highest fence of any earlier write. Needed when the Lease was deleted: a new one that counts from 1 would
    * make the API server refuse every later write as an older leader's.
    */
   readonly fenceSeen?: (signal: AbortSignal) => Promise<number>;

@@ -144,7 +144,7 @@ for (const [what, name, text, why] of [
     "certificate 2 of ca=FILE cannot be read",
   ],
 ] as const) {
-  test(`AlertSource asks nobody while ${what}, says so, and goes on when it is mended`, async () => {
+  test(`AlertSource sends no request while ${what}, says so, and continues when it is mended`, async () => {
     const before = { "token": token, "ca.crt": pem.authority };
     const subject = open();
     await until("an alert is heard", () => subject.alerts().length === 1);

@@ -56,7 +56,7 @@ async function credentialsOf({ token, ca, serverName }: Alertmanager): Promise<K
   };
 }
 
-/** Does not cache: a token that somebody has removed must no longer be used. */
+/** Does not cache: a token that was removed must no longer be used. */
 async function read(key: string, path: string): Promise<string> {
   try {
     return await readFilledFile(path);

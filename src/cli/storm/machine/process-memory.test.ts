@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { processMemory } from "./process-memory.ts";
 
 describe("processMemory", () => {
-  test("sums a process and what it started, and nobody else", async () => {
+  test("sums a process and its children, and no others", async () => {
     const parent = Bun.spawn(["sh", "-c", "sleep 30 & echo up; wait"], { stdout: "pipe" });
     await parent.stdout.getReader().read();
     const memory = processMemory(new Set([parent.pid]));

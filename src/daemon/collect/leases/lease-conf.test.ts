@@ -53,7 +53,7 @@ test("hostLocalConf prefers the stdin of an attached pod to a definition", () =>
 });
 
 test.each([
-  ["nobody knows the network", {}],
+  ["the network is unknown", {}],
   ["its definition keeps addresses elsewhere", { lan: own.replace("/run/ipam/", "/run/other") }],
   ["its definition cannot be read", { lan: '{"name":"lan","ipam":{"type":"host-local"' }],
   ["another plugin gives its addresses", { lan: own.replace("host-local", "static") }],
