@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Installs as npm does: the list of what is installed is written at the end. */
+/** Installs as npm does: writes the list of installed packages at the end. */
 const goodNpm = `
 const { appendFileSync, copyFileSync, mkdirSync } = require("node:fs");
 appendFileSync("npm-calls", process.argv.slice(2).join(" ") + "\\n");

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-// A machine that unpacked an archive may have no git; the rules then list the files by hand, which is tested below.
+// A machine with an unpacked archive may have no git. The rules then list the files by hand, which is tested below.
 const hasGit = thisMachine().hasProgram("git");
 
 test.if(hasGit)("repositoryTree lists what is committed or would be, and nothing that is ignored or gone", () => {

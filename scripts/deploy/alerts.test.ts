@@ -40,7 +40,7 @@ test.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))(
   (name, rule) => {
     expect(["warning", "critical"]).toContain(rule.labels?.["severity"] ?? "");
     expect(rule.labels).toMatchObject({ product: "levee" });
-    // A fixed sentence, as Alertmanager groups by it; what differs is in the description.
+    // A fixed sentence, because Alertmanager groups by it. The description has the variables.
     expect(rule.annotations?.["summary"]).toMatch(/^[^{]+\.$/u);
     expect(rule.annotations?.["description"]).toMatch(/\.$/u);
     expect(rule.annotations?.["runbook_url"]).toEndWith(`/${name}.md`);
@@ -55,7 +55,7 @@ test("the rules of one alert differ in their labels, or they would be one alert"
 test("every grouping and every match keeps the cluster", () => {
   for (const { expr } of rules)
     for (const [clause] of expr.matchAll(/\b(?:by|on) \([^)]*\)/gu)) expect(clause).toMatch(/\((?:.*, )?cluster\b/u);
-  // Where nothing is said, all labels have to agree.
+  // Without `on`, all labels have to agree.
   expect(rules.some(({ expr }) => /\b(?:without|ignoring)\b/u.test(expr))).toBe(false);
 });
 
@@ -100,12 +100,12 @@ describe.skipIf(helm === undefined)("the chart", () => {
     return all.filter((each) => each !== null).filter(({ kind }) => kind === "PrometheusRule" || kind === "PodMonitor");
   }
 
-  test("has no alerts unless they are asked for", () => {
+  test("has no alerts unless they are enabled", () => {
     const { status, stdout } = template();
     expect({ status, made: objects(stdout) }).toEqual({ status: 0, made: [] });
   });
 
-  test("makes what the plain files say", () => {
+  test("renders the same rules as the plain files", () => {
     const { stdout } = template("--set=alerts.enabled=true", "--set=alerts.podMonitor=true");
     const shipped = ["pod-monitor", "prometheus-rule"].map(
       (name) => parse(read(`deploy/alerts/${name}.yaml`) ?? "") as object,
@@ -113,7 +113,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(objects(stdout) as readonly object[]).toEqual(shipped);
   });
 
-  test("has other names, thresholds and pages where the values say so", () => {
+  test("takes names, thresholds and pages from the values", () => {
     const values = [
       "cni.namespace=net",
       "cni.pod=cni-.+",

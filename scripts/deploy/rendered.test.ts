@@ -49,7 +49,7 @@ test("renderedFiles are the files of the repository", () => {
   for (const [path, text] of renderedFiles(read)) expect(`${path}\n${read(path)}`).toBe(`${path}\n${text}`);
 });
 
-/** What is installed, and what takes it away. */
+/** Each installation, and the overlay that removes it. */
 const ways = [
   ["base", "overlays/uninstall"],
   ["overlays/multus-drop-in", "overlays/multus-drop-in-uninstall"],
@@ -66,14 +66,14 @@ test.skipIf(!kubectl).each(["crd", "alerts", "policies", "guard", ...ways.flat()
   },
 );
 
-test.each(ways)("deploy/%s: on a fresh node plugins are looked for in the folder that is mounted", (folder) => {
+test.each(ways)("deploy/%s: on a new node the daemon looks for plugins in the mounted folder", (folder) => {
   const objects = Object.values(rendered(`deploy/${folder}`));
   const config = settingsOf(objects.find(({ kind }) => kind === "ConfigMap"));
   const daemon = podSpec(objects.find(({ kind, metadata }) => kind === "DaemonSet" && metadata.name !== "levee-hand"));
   expect(daemon.volumes.find(({ name }) => name === "cni-bin")?.hostPath?.path).toBe(config.binDir);
 });
 
-test.each(ways)("deploy/%s is taken away by deploy/%s in the same folders, one node at a time", (folder, away) => {
+test.each(ways)("deploy/%s: deploy/%s removes it from the same folders, one node at a time", (folder, away) => {
   const [installed, removed] = [rendered(`deploy/${folder}`), rendered(`deploy/${away}`)];
   expect(Object.keys(removed)).toEqual(Object.keys(installed));
   const changed = Object.keys(removed).filter((name) => !Bun.deepEquals(removed[name], installed[name]));
@@ -117,7 +117,7 @@ test.skipIf(!kubectl)("the way back is Multus' own manifest with Levee's conf ta
   }
 });
 
-test("renderFolder refuses what it does not do as kubectl does", () => {
+test("renderFolder refuses features that it does not share with kubectl", () => {
   const files: Record<string, string> = { "a/kustomization.yaml": "namePrefix: x-\nresources: []\n" };
   expect(() => renderFolder("a", (path) => files[path])).toThrow("namePrefix is not supported here");
   files["a/kustomization.yaml"] = "resources: [b.yaml]\n";
@@ -141,7 +141,7 @@ function template(...values: readonly string[]): { readonly status: number | nul
   return { status, text: stdout.replaceAll(digest, imageOf(read).digest), stderr };
 }
 
-/** The chart's settings are printed by Helm, in its own order. */
+/** Helm prints the chart's settings in its own order. */
 function comparable(objects: Readonly<Record<string, KubeObject>>): unknown {
   const { "Namespace/levee-system": _namespace, ...others } = objects;
   const config = others["ConfigMap/levee-daemon-config"] as { data?: Record<string, string> } | undefined; // ours
@@ -172,7 +172,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(rendered(folder)));
   });
 
-  test("makes the objects of deploy/guard besides, when that is switched on", () => {
+  test("adds the objects of deploy/guard when the guard is enabled", () => {
     const made = template("--set=guard.enabled=true");
     expect(made.stderr).toBe("");
     const all = { ...rendered("deploy/base"), ...rendered("deploy/guard") };
@@ -217,7 +217,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
 });
 
 describe.skipIf(helm === undefined)("the chart with other values", () => {
-  test("gives the guard Alertmanagers as they are written, and the volumes that their files are in", () => {
+  test("gives the guard its Alertmanagers unchanged, and the volumes with their files", () => {
     const alertmanager =
       "https://am.example:9094,token=/etc/levee-alertmanager/token,ca=/etc/levee-alertmanager/ca.crt,server-name=am.example";
     const volume = { name: "alertmanager", secret: { secretName: "levee-guard-alerts", optional: true } };
@@ -267,7 +267,7 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     expect(template(...old, "--set=hand.resources.limits.memory=1.5Gi")).toMatchObject({ status: 0, stderr: "" });
   });
 
-  test("moves folders, ports and the API server's address together with what names them", () => {
+  test("changes folders, ports and the API server's address everywhere at once", () => {
     const made = template(
       ...["--set=paths.socket=/run/other", "--set=paths.state=/var/lib/other", "--set=healthPort=1234"],
       ...["--set=kubernetesApi.host=10.0.0.1", "--set=hand.enabled=false", "--set=admissionPolicy.enabled=false"],
@@ -350,7 +350,7 @@ test("the drop-in has the names, labels and selector of Multus' manifest", () =>
     if (theirs.kind === "CustomResourceDefinition") continue;
     expect(ours[name]?.metadata).toEqual(theirs.metadata);
   }
-  // `deploy/install.yaml` applied as well must not take them over.
+  // Applying `deploy/install.yaml` too must not overwrite them.
   const shared = Object.keys(rendered("deploy/base")).filter((name) => name in ours);
   expect(shared.toSorted()).toEqual(["DaemonSet/levee-hand", "ServiceAccount/levee", "ServiceAccount/levee-hand"]);
   for (const name of shared) expect(ours[name]?.metadata.namespace).toBe("kube-system");

@@ -9,7 +9,7 @@ const bad: Outcome = {
   parts: [{ name: "test/a.test.ts", ms: 1_500 }],
 };
 
-test("what passes at the second look is unsteady, and the run is good", () => {
+test("a test that passes in the second run is unsteady, and the run is good", () => {
   const outcome = addOutcomes(good, withSecondLook(bad, { ...good, counts: { passed: 1, failed: 0 } }));
   expect(isGood(outcome)).toBe(true);
   expect(lastLines(outcome)).toBe(
@@ -17,17 +17,17 @@ test("what passes at the second look is unsteady, and the run is good", () => {
   );
 });
 
-test("what fails twice is named last, before the sum", () => {
+test("a test that fails twice is named last, before the sum", () => {
   const outcome = addOutcomes(withSecondLook(bad, bad), good);
   expect(isGood(outcome)).toBe(false);
   expect(lastLines(outcome)).toBe("\nslow:    1.5 s  test/a.test.ts\nfailed: test/a.test.ts > x\n5 passed, 1 failed");
 });
 
-test("a second look in which nothing ran has seen nothing", () => {
+test("a second run without any test changes nothing", () => {
   expect(withSecondLook(bad, nothingRan)).toEqual(bad);
 });
 
-test("what failed before its first test counts with all of its tests after a good second look", () => {
+test("a file that failed before its first test counts with all of its tests after a good second run", () => {
   const never: Outcome = { counts: { passed: 0, failed: 1 }, failed: ["test/a.test.ts"], unsteady: [], parts: [] };
   expect(withSecondLook(never, good).counts).toEqual({ passed: 3, failed: 0 });
 });

@@ -47,11 +47,11 @@ describe("doorways", () => {
     expect(await seen("src/cli/node/ask.ts", source)).toEqual([]);
   });
 
-  test("lets anybody import a socket's type", async () => {
+  test("lets every file import a socket's type", async () => {
     expect(await seen("src/cni/a.ts", `import type { Socket } from "node:net";`)).toEqual([]);
   });
 
-  test("refuses what brings Node's streams into the daemon", async () => {
+  test("refuses modules that bring Node's streams into the daemon", async () => {
     const source = `import { crc32 } from "node:zlib";\nprocess.stderr.write("x");`;
     expect(await seen("src/state/a.ts", source)).toEqual([
       "1 Node's streams: node:zlib",

@@ -14,7 +14,7 @@ async function problems(texts: Readonly<Record<string, string>>): Promise<readon
 describe("walk", () => {
   const add = "src/daemon/attach/add.ts";
 
-  test("is content when the page has the numbers", async () => {
+  test("accepts a page with the right numbers", async () => {
     expect(await problems({ "ARCHITECTURE.md": pageWith("1 files and 2 lines", add), [add]: "a\nb\n" })).toEqual([]);
   });
 
@@ -39,7 +39,7 @@ describe("walk", () => {
   });
 });
 
-test("isOfWalk takes what the story calls by name, and no object that it is handed", () => {
+test("isOfWalk takes files that the walk's rooms import, and no object that is passed in", () => {
   const [add, plan, journal] = ["src/daemon/attach/add.ts", "src/attachment/plan.ts", "src/state/journal/journal.ts"];
   const text = `import { plan } from "../../attachment/plan.ts";\nimport type { Journal } from "../../state/journal/journal.ts";\n`;
   const ran = [add, plan, journal, "src/base/clock.ts"];

@@ -28,7 +28,7 @@ describe("clean-text", () => {
     ]);
   });
 
-  test("accepts hosts everybody may go to", async () => {
+  test("accepts public hosts", async () => {
     expect(
       await problemsIn(cleanText, { "a.md": `${link}github.com/x ${link}www.example.com ${link}api.test:6443` }),
     ).toEqual([]);

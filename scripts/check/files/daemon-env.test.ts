@@ -14,7 +14,7 @@ const inStep = {
   "deploy/image/guard/Containerfile": `ENV ${assigned}\n`,
 };
 
-test("daemonEnvRule is content with files that say what the code says", async () => {
+test("daemonEnvRule accepts files that agree with the code", async () => {
   expect(await problemsIn(daemonEnvRule, inStep)).toEqual([]);
 });
 
@@ -31,7 +31,7 @@ test("daemonEnvRule finds a variable that is missing, has another value, or that
   expect(problems).toContain("deploy/overlays/x/patch.yaml:0 BUN_GC_TIMER_DISABLE is not set to 1");
 });
 
-test("daemonEnvRule wants both images to set them", async () => {
+test("daemonEnvRule requires the variables in both images", async () => {
   const problems = await problemsIn(daemonEnvRule, { ...inStep, "deploy/image/Containerfile": "FROM scratch\n" });
   expect(problems).toHaveLength(Object.keys(daemonEnv).length);
 });

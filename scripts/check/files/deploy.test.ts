@@ -17,7 +17,7 @@ const sources = {
   "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 
-test("deployRule finds files that are not as their sources say, and images named by tags", async () => {
+test("deployRule finds rendered files that are outdated, and images named by tags", async () => {
   const problems = await problemsIn(deployRule, {
     ...sources,
     "deploy/install.yaml": "old\n",

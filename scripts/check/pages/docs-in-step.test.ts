@@ -11,7 +11,7 @@ function errorProblems(page: string): readonly string[] {
 }
 
 describe("errorPageProblems", () => {
-  test("accepts a page that says what the catalogue says", () => {
+  test("accepts a page that agrees with the catalogue", () => {
     expect(
       errorProblems(`${head}| \`try-later\` | 11 | Not now | Wait |\n| \`internal\` | 199 | A defect | Report it |\n`),
     ).toEqual([]);

@@ -10,7 +10,7 @@ import { plantedTree } from "../tree.ts";
 const repository = resolve(import.meta.dirname, "../../..");
 let root = "";
 
-// A small project of its own with our configuration, so that each tool meets a planted error for real.
+// A small separate project with our configuration, so that each tool really finds a planted error.
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "levee-tools-"));
   for (const file of ["tsconfig.json", ".oxlintrc.json", ".oxfmtrc.json"])
@@ -22,7 +22,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const folders = ["src", "test", "bench", "scripts"];
 
-/** What a tool says of these files, and of nothing else. */
+/** The problems that a tool finds in these files only. */
 async function messagesIn(name: string, texts: Texts): Promise<readonly string[]> {
   for (const folder of folders) rmSync(join(root, folder), { recursive: true, force: true });
   for (const [path, text] of Object.entries(texts)) {
