@@ -12,7 +12,7 @@ import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
 import { filesByTime } from "./slowest.ts";
-import { unreportedFiles } from "./unreported.ts";
+import { oomSuffix, unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** If more files than this fail, a busy machine is not the reason. */
@@ -65,7 +65,9 @@ async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Ru
   try {
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
-    const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where];
+    const isNamed = where.some((path) => path.endsWith(oomSuffix));
+    const without = isNamed ? [] : [`--path-ignore-patterns=**/*${oomSuffix}`];
+    const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...without, ...reporter, ...where];
     // The tests' temporary files go into this folder.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
     const status = await start(args, surroundings, folder);

@@ -7,6 +7,12 @@ import { globSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { FailedTest } from "./failed-tests.ts";
 
+/**
+ * Tests that have the kernel kill a process for memory. It counts such kills for the whole machine, and a plugin that a test
+ * beside them kills on purpose would be taken for one of them: so they run alone, and only when they are named.
+ */
+export const oomSuffix = ".oom.test.ts";
+
 /** Files with tests below these paths, as the report names them. */
 export function unreportedFiles(root: string, where: readonly string[], report: string): readonly FailedTest[] {
   if (report === "") return [];
@@ -30,5 +36,7 @@ function testFiles(root: string, path: string): readonly string[] {
   if (found?.isFile() === true) return [relative(root, place)];
   return found === undefined
     ? []
-    : globSync("**/*.test.ts", { cwd: place }).map((file) => relative(root, join(place, file)));
+    : globSync("**/*.test.ts", { cwd: place })
+        .filter((file) => !file.endsWith(oomSuffix))
+        .map((file) => relative(root, join(place, file)));
 }

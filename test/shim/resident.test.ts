@@ -176,29 +176,6 @@ test.skipIf(!existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes"))(
   },
 );
 
-test.skipIf(!existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes"))(
-  "a plugin that is killed for memory does not take the hand with it",
-  async () => {
-    mkdirSync(ownCgroup);
-    const enter = ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', ownCgroup];
-    const options = ["--resident", "--socket-dir", sandbox.socketDir, "--delegate-memory", String(24 * 1024 * 1024)];
-    hand = sandbox.start(options, "", { PATH: process.env["PATH"] }, enter);
-    const peer = await daemon.accept();
-    await peer.expect("RESIDENT");
-    peer.welcome(60_000);
-    const greedy = sandbox.plugin("greedy", "head -c 200000000 /dev/zero | tail -n 1 > /dev/null; echo survived");
-    peer.send(encodeRun(1, sandbox.run(greedy)));
-    const outcome = readOutcome(await peer.expect("OUTCOME"));
-    expect(outcome.oomCgroup).toBeGreaterThanOrEqual(1);
-    expect(outcome.cgroupLimit).toBe(24 * 1024 * 1024);
-    peer.send(encodeRun(2, sandbox.run(sandbox.plugin("modest", "true"))));
-    expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ exitCode: 0, oomCgroup: 0 });
-    hand.signal("SIGTERM");
-    expect((await hand.exited).code).toBe(0);
-    rmdirSync(ownCgroup);
-  },
-);
-
 test("a cgroup that cannot be made is said once, and plugins run all the same", async () => {
   // A root folder with the machine's /proc and nothing where cgroups are: what a pod sees that lacks the mount.
   const script = 'mount --bind / /mnt && mount -t tmpfs none /mnt/sys && mount --rbind /proc /mnt/proc && exec "$@"';

@@ -8,8 +8,7 @@ const images = ["deploy/image/Containerfile", "deploy/image/guard/Containerfile"
 /** Variables for the engine have this prefix. */
 const listed = /^\s*- name:\s*(BUN_\w+)\s*\n\s*value:\s*"?([^"\n]*)"?\s*$/gmu;
 const assigned = /\b(BUN_\w+)=(\S+)/gu;
-const remedy =
-  "Set the variables of src/config/daemon-env.ts, with the same values, in the images and nowhere else";
+const remedy = "Set the variables of src/config/daemon-env.ts, with the same values, in the images and nowhere else";
 
 interface Setting {
   readonly name: string;

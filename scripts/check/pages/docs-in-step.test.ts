@@ -30,7 +30,7 @@ describe("errorPageProblems", () => {
     expect(errorProblems(`${head}| try-later | 12 | Later | |\n| internal | 199 | A defect | Report it |`)).toEqual([
       "docs/errors.md:3 try-later has the CNI number 12, the catalogue 11",
       'docs/errors.md:3 try-later means "Later", in the catalogue "Not now"',
-      "docs/errors.md:3 try-later says not what to do",
+      "docs/errors.md:3 try-later does not say what to do",
     ]);
   });
 

@@ -73,7 +73,8 @@ function errorRowProblems(row: Row, catalogue: Catalogue): readonly Problem[] {
       inErrors(row.line, `${code} means "${meaning}", in the catalogue "${entry.meaning}"`, "Correct the page"),
     );
   }
-  if ((remedy ?? "") === "") problems.push(inErrors(row.line, `${code} says not what to do`, "Fill the last column"));
+  if ((remedy ?? "") === "")
+    problems.push(inErrors(row.line, `${code} does not say what to do`, "Fill the last column"));
   return problems;
 }
 
