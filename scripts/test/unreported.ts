@@ -8,8 +8,8 @@ import { join, relative } from "node:path";
 import type { FailedTest } from "./failed-tests.ts";
 
 /**
- * Tests that have the kernel kill a process for memory. It counts such kills for the whole machine, and a plugin that a test
- * beside them kills on purpose would be taken for one of them: so they run alone, and only when they are named.
+ * Tests in which the kernel kills a process for memory. The kernel counts such kills for the whole machine, so a plugin that
+ * another test kills on purpose would look like one of them. These tests run alone, and only when they are named.
  */
 export const oomSuffix = ".oom.test.ts";
 
