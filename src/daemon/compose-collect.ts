@@ -7,11 +7,14 @@ import { SelfGc } from "./collect/self-gc.ts";
 import { UndoDead } from "./collect/undo-dead.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
+import type { Service } from "./service.ts";
 
 /** Garbage collection: the verb GC, and the daemon's own rounds. */
 export interface CollectParts {
   readonly gc: Gc;
   readonly selfGc: SelfGc;
+  /** Shows what the rounds find, and starts them. */
+  start(): Service;
 }
 
 export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
@@ -19,10 +22,14 @@ export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
   const attachments = new AttachmentGc({ ...ground, ...undo, dead });
   const leases = new OrphanLeases(ground);
   const missing = new MissingNetworksWatch(ground);
-  registerGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
   const resident = (): ReturnType<UndoParts["residents"]["hand"]> => undo.residents.hand();
+  const selfGc = new SelfGc({ ...ground, resident, attachments, leases, missing });
   return {
     gc: new Gc({ ...ground, dead }),
-    selfGc: new SelfGc({ ...ground, resident, attachments, leases, missing }),
+    selfGc,
+    start: () => {
+      registerGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
+      return selfGc.start();
+    },
   };
 }

@@ -37,7 +37,7 @@ export async function composeServices(ground: Ground, parts: ServiceParts): Prom
   return [
     startNodeHealth({ ...ground, sourceHealth: source.health, node }),
     startOwnLoad(ground),
-    collect.selfGc.start(),
+    collect.start(),
     startStatusRepair(ground),
     ...(confDir === undefined ? [] : [await startConfDir(confDir, ground)]),
     startNodeWatch({
