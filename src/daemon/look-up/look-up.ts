@@ -120,7 +120,9 @@ export class LookUp {
   async #earlyConfig(call: LookUpCaller, held: DisposableStack): Promise<JsonText | undefined> {
     const room = this.#earlyConfigs.take(call.header.configLength);
     if (room === undefined) return undefined;
-    held.use(room);
+    // The call may have ended meanwhile: then the stack is gone, and the room with it.
+    if (held.disposed) room[Symbol.dispose]();
+    else held.use(room);
     return await call.config();
   }
 
