@@ -1,7 +1,7 @@
 // CNI 1.1, ADD: an interface that is there already is an error, and the living one stays untouched.
 import { stat } from "node:fs/promises";
 import { expect, test } from "bun:test";
-import { ip } from "../lab/lab.ts";
+import { ip, type Lab } from "../lab/lab.ts";
 import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
 import { realBridge } from "./bridge.ts";
 import {
@@ -80,25 +80,36 @@ test("an ADD into another namespace under the same container ID undoes the old a
 
 test("a new namespace that has the number of a dead one is not taken for it", async () => {
   await using lab = await startNode();
-  const id = containerId("number");
-  const old = lab.netns("old");
-  const { ino } = await stat(old);
-  resultOf(await lab.cni("ADD", { containerId: id, netns: old }));
-  lab.deleteNetns(old);
-  let tried = 0;
-  const again = await lab.until("the kernel uses the number again", async () => {
-    tried += 1;
-    const netns = lab.netns(`n${tried}`);
-    return (await stat(netns)).ino === ino ? netns : undefined;
-  });
+  const { id, again } = await lab.until("the kernel uses a number again", () => attachedWithNumberUsedAgain(lab));
   // Neither its own old attachment nor another container's is in this namespace.
   resultOf(await lab.cni("ADD", { containerId: id, netns: again }));
-  const [, del] = await lab.calls();
+  const [, del] = (await lab.calls()).filter(({ containerId: of }) => of === id);
   expect(del?.command).toBe("DEL");
   expect(del?.env["CNI_NETNS"] ?? "").toBe("");
   expectSilence(await lab.cni("DEL", { containerId: id, netns: again }));
   expect(await leftovers(lab)).toEqual([]);
 });
+
+let numbers = 0;
+
+/**
+ * A container that was attached in a namespace that is gone, and a new namespace with its number. Undefined when a test
+ * beside this one has taken the number.
+ */
+async function attachedWithNumberUsedAgain(lab: Lab): Promise<{ id: string; again: string } | undefined> {
+  numbers += 1;
+  const id = containerId(`number${numbers}`);
+  const old = lab.netns(`old${numbers}`);
+  const { ino } = await stat(old);
+  resultOf(await lab.cni("ADD", { containerId: id, netns: old }));
+  lab.deleteNetns(old);
+  for (let tried = 0; tried < 20; tried += 1) {
+    const again = lab.netns(`n${numbers}x${tried}`);
+    if ((await stat(again)).ino === ino) return { id, again };
+  }
+  expectSilence(await lab.cni("DEL", { containerId: id, netns: old }));
+  return undefined;
+}
 
 test("a namespace that cannot be opened, and the host's own, are refused before anything runs", async () => {
   await using lab = await startNode();
