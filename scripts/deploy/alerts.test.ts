@@ -29,9 +29,9 @@ describe("alertFiles", () => {
 
   test("refuses a word that the chart's values do not have", () => {
     const other = (path: string): string =>
-      path.endsWith("alerts/alerts.yaml") ? "groups: [%cni.nothing%]\n" : "alerts: {cni: {}}\n";
+      path.endsWith("alerts.source.yaml") ? "groups: [%cni.nothing%]\n" : "alerts: {cni: {}}\n";
     expect(() => alertFiles(other)).toThrow("no alerts.cni.nothing for %cni.nothing%");
-    expect(() => alertFiles(() => undefined)).toThrow("there is no deploy/alerts/alerts.yaml");
+    expect(() => alertFiles(() => undefined)).toThrow("there is no deploy/alerts/alerts.source.yaml");
   });
 });
 

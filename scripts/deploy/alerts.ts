@@ -16,10 +16,10 @@ export interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-const sourceFile = "deploy/alerts/alerts.yaml";
+const sourceFile = "deploy/alerts/alerts.source.yaml";
 export const rulesFile = "deploy/alerts/levee.rules.yaml";
 export const kuredFile = "deploy/alerts/kured-values.yaml";
-const note = "# Rendered by `npm run deploy:render` from deploy/alerts/alerts.yaml. Edit that file.\n";
+const note = "# Rendered by `npm run deploy:render` from deploy/alerts/alerts.source.yaml. Edit that file.\n";
 
 /** The alerts in every form in which they are shipped. */
 export function alertFiles(read: Read): ReadonlyMap<string, string> {

@@ -9,7 +9,7 @@ const sources = {
   "deploy/overlays/multus-drop-in/kustomization.yaml": "resources: [../../base]\n",
   "deploy/overlays/uninstall/kustomization.yaml": "resources: [../../base]\n",
   "deploy/guard/kustomization.yaml": "resources: [../base]\n",
-  "deploy/alerts/alerts.yaml": "groups: []\n",
+  "deploy/alerts/alerts.source.yaml": "groups: []\n",
   "deploy/helm/levee/values.yaml": "alerts: {}\n",
   "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
   "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",

@@ -1,12 +1,20 @@
 import type { AdmissionClass } from "../../admission/request.ts";
 import type { LeveeError } from "../../base/errors.ts";
+import type { CniRequest } from "../../cni/verb.ts";
 import type { Ran } from "../../hands/run-chain.ts";
 import { PluginMetrics } from "./plugin-metrics.ts";
 import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
 
 /** From a call with no work to the whole time budget of an ADD. */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60] as const;
-const verbs: ReadonlySet<string> = new Set(["ADD", "DEL", "CHECK", "STATUS", "GC"]);
+const served: Readonly<Record<Exclude<CniRequest["verb"], "VERSION">, true>> = {
+  ADD: true,
+  DEL: true,
+  CHECK: true,
+  STATUS: true,
+  GC: true,
+};
+const verbs: ReadonlySet<string> = new Set(Object.keys(served));
 
 interface EndedCall {
   readonly verb: string;
