@@ -1,6 +1,6 @@
 import type { Blocker, WaitView } from "../rulings.ts";
 import type { Bulkhead } from "./bulkhead.ts";
-import { ClassQueue } from "./class-queue.ts";
+import { NamespaceQueue } from "./namespace-queue.ts";
 import type { Lane } from "./lane.ts";
 import type { Permit } from "../permit.ts";
 import type { AdmissionClass } from "../request.ts";
@@ -46,7 +46,9 @@ export class Line {
   constructor(rules: LineRules) {
     this.#rules = rules;
     const { salt, lateMs } = rules;
-    this.#queues = new Map(rules.classes.map((name) => [name, { queue: new ClassQueue({ salt, lateMs }), passed: 0 }]));
+    this.#queues = new Map(
+      rules.classes.map((name) => [name, { queue: new NamespaceQueue({ salt, lateMs }), passed: 0 }]),
+    );
   }
 
   /** Without hung ones, which hold no slot. */
@@ -237,7 +239,7 @@ export class Line {
 }
 
 interface ClassQueue {
-  readonly queue: ClassQueue;
+  readonly queue: NamespaceQueue;
   /** Grants to higher classes since the last grant to this one. */
   passed: number;
 }

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { attachRequest, never } from "../admission.fixture.ts";
-import { ClassQueue } from "./class-queue.ts";
+import { NamespaceQueue } from "./namespace-queue.ts";
 import { Lane } from "./lane.ts";
 import { Waiting } from "./waiting.ts";
 
 const anyLane = new Lane("", []);
 const owner = { abandoned: (): void => undefined };
 
-function queue(): ClassQueue {
-  return new ClassQueue({ salt: 1, lateMs: 5_000 });
+function queue(): NamespaceQueue {
+  return new NamespaceQueue({ salt: 1, lateMs: 5_000 });
 }
 
 function waiting(pod: string, facts: { readonly sinceMs?: number; readonly lane?: Lane } = {}): Waiting {
@@ -17,7 +17,7 @@ function waiting(pod: string, facts: { readonly sinceMs?: number; readonly lane?
   return new Waiting(owner, { request, lane, sinceMs, admissionClass: "ordinary" }, never);
 }
 
-function takeAll(lines: ClassQueue, nowMs: number, mayGo: (lane: Lane) => boolean = () => true): readonly string[] {
+function takeAll(lines: NamespaceQueue, nowMs: number, mayGo: (lane: Lane) => boolean = () => true): readonly string[] {
   const taken: string[] = [];
   for (let next = lines.take(mayGo, nowMs); next !== undefined; next = lines.take(mayGo, nowMs)) {
     taken.push(next.request.pod);
@@ -72,7 +72,7 @@ test("ahead counts the turns of the others too, and from the other end when late
 
 test("push gives 64 namespaces lines of their own and lets others share, in the same way for the same salt", () => {
   const order = (salt: number): readonly string[] => {
-    const lines = new ClassQueue({ salt, lateMs: 5_000 });
+    const lines = new NamespaceQueue({ salt, lateMs: 5_000 });
     for (let pod = 0; pod < 300; pod += 1) lines.push(waiting(`n${pod % 100}/${pod}`));
     return takeAll(lines, 0);
   };

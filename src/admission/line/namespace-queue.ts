@@ -13,7 +13,7 @@ const handSize = 6;
  * delay another's two. With more namespaces than shards, each namespace takes the shortest of a few shards that its
  * name picks at random (shuffle sharding).
  */
-export class ClassQueue {
+export class NamespaceQueue {
   readonly #salt: number;
   readonly #lateMs: number;
   readonly #flows = new Map<string, Flow>();
