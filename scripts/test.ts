@@ -11,7 +11,7 @@ import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { atLeastOneFailure, cargoCounts } from "./test/counts.ts";
 import { leaveOutcome } from "./test/left-outcome.ts";
-import { oomSuffix } from "./test/unreported.ts";
+import { oomFiles } from "./test/oom-files.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -73,21 +73,14 @@ async function typescriptTests(paths: readonly string[]): Promise<Outcome> {
   console.log("\n— TypeScript: bun test");
   const common = { timeoutMs: testTimeoutMs, once };
   if (paths.length > 0) {
-    const named = oomFiles().filter((file) =>
-      paths.some((path) => file.startsWith(join("/", path).replace("/", "./"))),
-    );
+    const named = oomFiles(root, paths);
     const first = await bunTest({ where: paths, ...common });
     return named.length === 0 ? first : addOutcomes(first, await bunTest({ where: named, ...common }));
   }
   const folders = [...testFolders(), "./src/", "./scripts/", "./bench/"].toSorted(bySlowness);
   const beside = folders.filter((folder) => !aloneFolders.includes(folder));
   const first = await bunTest({ where: beside, lanes, ...common });
-  return addOutcomes(first, await bunTest({ where: [...aloneFolders, ...oomFiles()], ...common }));
-}
-
-/** See oomSuffix. */
-function oomFiles(): readonly string[] {
-  return globSync(`{src,test,scripts,bench}/**/*${oomSuffix}`, { cwd: root }).map((file) => `./${file}`);
+  return addOutcomes(first, await bunTest({ where: [...aloneFolders, ...oomFiles(root)], ...common }));
 }
 
 function bySlowness(left: string, right: string): number {

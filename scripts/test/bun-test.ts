@@ -12,7 +12,8 @@ import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
 import { filesByTime } from "./slowest.ts";
-import { oomSuffix, unreportedFiles } from "./unreported.ts";
+import { oomSuffix } from "./oom-files.ts";
+import { unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** If more files than this fail, a busy machine is not the reason. */

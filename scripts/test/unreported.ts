@@ -6,12 +6,7 @@
 import { globSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { FailedTest } from "./failed-tests.ts";
-
-/**
- * Tests in which the kernel kills a process for memory. The kernel counts such kills for the whole machine, so a plugin that
- * another test kills on purpose would look like one of them. These tests run alone, and only when they are named.
- */
-export const oomSuffix = ".oom.test.ts";
+import { oomSuffix } from "./oom-files.ts";
 
 /** Files with tests below these paths, as the report names them. */
 export function unreportedFiles(root: string, where: readonly string[], report: string): readonly FailedTest[] {

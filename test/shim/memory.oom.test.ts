@@ -35,6 +35,26 @@ test.skipIf(!hasV1)("a plugin killed for memory is told by the counts, with the 
   }
 });
 
+test.skipIf(!hasV1)("a plugin that is killed for memory does not take the resident hand with it", async () => {
+  mkdirSync(folder);
+  const enter = ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', folder];
+  const options = ["--resident", "--socket-dir", sandbox.socketDir, "--delegate-memory", String(24 * 1024 * 1024)];
+  const hand = sandbox.start(options, "", { PATH: process.env["PATH"] }, enter);
+  const peer = await daemon.accept();
+  await peer.expect("RESIDENT");
+  peer.welcome(60_000);
+  const greedy = sandbox.plugin("greedy", "head -c 200000000 /dev/zero | tail -n 1 > /dev/null; echo survived");
+  peer.send(encodeRun(1, sandbox.run(greedy)));
+  const outcome = readOutcome(await peer.expect("OUTCOME"));
+  expect(outcome.oomCgroup).toBeGreaterThanOrEqual(1);
+  expect(outcome.cgroupLimit).toBe(24 * 1024 * 1024);
+  peer.send(encodeRun(2, sandbox.run(sandbox.plugin("modest", "true"))));
+  expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ exitCode: 0, oomCgroup: 0 });
+  hand.signal("SIGTERM");
+  expect((await hand.exited).code).toBe(0);
+  rmdirSync(folder);
+});
+
 test("a negative score of the runtime is not passed on to plugins", async () => {
   const own = "/proc/self/oom_score_adj";
   const before = readFileSync(own, "utf8").trim();

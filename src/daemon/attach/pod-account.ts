@@ -24,9 +24,8 @@ interface SeenConf {
 
 /** Opens the retry budgets of pods. */
 export class PodAccounts {
-  /** The newest configuration that was seen. */
-  conf: NetConf | undefined;
   readonly #needs: AccountNeeds;
+  #conf: NetConf | undefined;
 
   constructor(needs: AccountNeeds) {
     this.#needs = needs;
@@ -34,7 +33,11 @@ export class PodAccounts {
 
   /** A call's configuration was read. The shim keeps it while its call waits, so the newest one counts for all pods. */
   seen(conf: NetConf): void {
-    this.conf = conf;
+    this.#conf = conf;
+  }
+
+  get conf(): NetConf | undefined {
+    return this.#conf;
   }
 
   /** The pod's UID comes from the runtime, else from the local copy. */

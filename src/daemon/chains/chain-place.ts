@@ -25,7 +25,7 @@ export interface PlaceWitnesses {
   readonly reports?: ChainReports | undefined;
 }
 
-/** The place for every chain of one ADD, DEL, CHECK or undo. */
+/** The place for every chain of one ADD, DEL or other undo. */
 export function chainPlace(facts: PlaceFacts, { clock, notes, subject, reports }: PlaceWitnesses): ChainPlace {
   const endsMs = clock.monotonicMs() + facts.limitMs;
   return {
