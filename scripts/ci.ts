@@ -2,20 +2,20 @@
  * Everything that CI runs after `npm ci` (see .ci/run): the machine's prerequisites, the build, the tests beside the
  * checks, and a real cluster if Go is installed. The last lines name the slowest parts, the failed tests and the sum.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findGo } from "../test/peers/go-tool.ts";
-import { build } from "./build.ts";
+import { makeReady } from "./make-ready.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { leftOutcome, outcomeVariable } from "./test/left-outcome.ts";
+import { runLoudly, runQuietly } from "./test/run-to-end.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "levee-ci-"));
 const hasGo = findGo() !== undefined;
+const peersCommand = ["nice", "-n", "19", "npm", "run", "--silent", "e2e", "--", "--peers"];
 
 try {
   process.exitCode = await main();
@@ -25,10 +25,9 @@ try {
 
 async function main(): Promise<number> {
   // Before the parts run at the same time: two of them cannot install packages at once.
-  if (!ensurePrerequisites("test") || (hasGo && !ensurePrerequisites("e2e"))) return 1;
-  build({ shimOnly: false });
+  if (!makeReady("test") || (hasGo && !ensurePrerequisites("e2e"))) return 1;
   // The first build of Kubernetes and Multus takes eleven minutes on two cores, so it runs beside the tests.
-  const peers = hasGo ? ended(["nice", "-n", "19", "npm", "run", "--silent", "e2e", "--", "--peers"], {}) : undefined;
+  const peers = hasGo ? runLoudly(peersCommand, { cwd: root, env: process.env }) : undefined;
   const first = await Promise.all([part("npm test", "shown"), part("npm run check", "kept")]);
   if (((await peers) ?? 0) !== 0)
     console.log("Not everything could be built beside the tests; npm run e2e tries again and says why");
@@ -43,32 +42,13 @@ async function main(): Promise<number> {
 async function part(name: string, output: "shown" | "kept"): Promise<Outcome> {
   const beganMs = performance.now();
   const own = join(folder, name.replaceAll(" ", "-"));
-  const env = { [outcomeVariable]: `${own}.json` };
   console.log(`+ ${name}`);
+  const around = { cwd: root, env: { ...process.env, [outcomeVariable]: `${own}.json` } };
   const status =
-    output === "shown" ? await ended(name.split(" "), env) : await endedQuietly(name.split(" "), env, `${own}.txt`);
+    output === "shown"
+      ? await runLoudly(name.split(" "), around)
+      : await runQuietly(name.split(" "), around, { file: `${own}.txt`, heading: `\n— ${name}\n` });
   const ms = performance.now() - beganMs;
   const outcome = leftOutcome(`${own}.json`, name, status);
   return { ...outcome, parts: [{ name: `${name}, all of it`, ms }, ...outcome.parts] };
-}
-
-type Variables = Readonly<Record<string, string>>;
-
-async function endedQuietly(command: readonly string[], env: Variables, file: string): Promise<number | null> {
-  const descriptor = openSync(file, "w");
-  const status = await ended(command, env, descriptor);
-  closeSync(descriptor);
-  process.stdout.write(`\n— ${command.join(" ")}\n${readFileSync(file, "utf8")}`);
-  return status;
-}
-
-async function ended(command: readonly string[], env: Variables, output?: number): Promise<number | null> {
-  const [program = "", ...args] = command;
-  const child = spawn(program, args, {
-    cwd: root,
-    stdio: ["ignore", output ?? "inherit", output ?? "inherit"],
-    env: { ...process.env, ...env },
-  });
-  const [status] = (await once(child, "exit")) as [number | null]; // As the documentation of "exit" has it.
-  return status;
 }

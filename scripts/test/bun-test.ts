@@ -3,14 +3,13 @@
  * on a machine that may be busy. A test that passes then is reported as unsteady: a defect to mend that does not fail the
  * run.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
+import { runLoudly, runQuietly, type Surroundings } from "./run-to-end.ts";
 import { filesByTime } from "./slowest.ts";
 import { oomSuffix } from "./oom-files.ts";
 import { unreportedFiles } from "./unreported.ts";
@@ -91,31 +90,13 @@ function runOf(ended: EndedRun, where: readonly string[]): Run {
   };
 }
 
-interface Surroundings {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-}
-
-/** Resolves with the exit code. The folder exists until then. */
+/** Resolves to the exit code. The folder exists until then. */
 type Start = (args: readonly string[], surroundings: Surroundings, folder: string) => Promise<number | null>;
 
-async function loudly(args: readonly string[], surroundings: Surroundings): Promise<number | null> {
-  return ended(spawn(process.execPath, [...args], { ...surroundings, stdio: "inherit" }));
-}
+const loudly: Start = (args, surroundings) => runLoudly([process.execPath, ...args], surroundings);
 
-async function quietly(args: readonly string[], surroundings: Surroundings, folder: string): Promise<number | null> {
-  const said = join(folder, "said.txt");
-  const file = openSync(said, "w");
-  const status = await ended(spawn(process.execPath, [...args], { ...surroundings, stdio: ["ignore", file, file] }));
-  closeSync(file);
-  process.stdout.write(readFileSync(said));
-  return status;
-}
-
-async function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
-  const [status] = (await once(child, "exit")) as [number | null]; // As the documentation of "exit" has it.
-  return status;
-}
+const quietly: Start = (args, surroundings, folder) =>
+  runQuietly([process.execPath, ...args], surroundings, { file: join(folder, "said.txt") });
 
 export function readReport(path: string): string {
   try {
