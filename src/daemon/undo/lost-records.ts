@@ -14,7 +14,7 @@ import type { ConfCache } from "../look-up/conf-cache.ts";
 import { resolveNetworks } from "../look-up/networks.ts";
 import { requestOf } from "../look-up/pod-request.ts";
 import { recordedPod } from "../record/subject.ts";
-import type { NetnsNow } from "./undo-chains.ts";
+import type { NetnsNow } from "./netns-to-pass.ts";
 
 /** A container that a DEL names and the journal has no record of. */
 export interface LostContainer {

@@ -1,4 +1,5 @@
 import { LeveeError } from "../../base/errors.ts";
+import { sameNetns } from "../../base/identity.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -7,12 +8,12 @@ import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
 import type { RecordWork, Work } from "./recovery-work.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
-import { netnsToPass, type NetnsNow } from "./undo-chains.ts";
+import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { UndoUnknown } from "./undo-unknown.ts";
 
 export interface RecoverNeeds {
   readonly bootId: string;
-  readonly journal: Pick<Journal, "find" | "findByToken" | "quarantined">;
+  readonly journal: Pick<Journal, "find" | "findByToken" | "inNetns" | "quarantined">;
   readonly turns: Turns;
   readonly suspects: Suspects;
   readonly offline: Pick<OfflineFolder, "has" | "drop" | "readAcknowledgements">;
@@ -43,7 +44,7 @@ export class RecoverItem {
 
   /** Undoes or deletes one record of a lost shim. */
   async #record(hand: Hand, work: RecordWork, { signal, limitMs }: RecoverLimits): Promise<boolean> {
-    const { journal, turns, suspects, offline, undo, bootId } = this.#needs;
+    const { journal, turns, suspects, offline, undo } = this.#needs;
     const seen = journal.findByToken(work.token);
     if (seen === undefined) return true;
     if (turns.isBusy(seen.containerId)) return false;
@@ -55,7 +56,7 @@ export class RecoverItem {
     await offline.readAcknowledgements();
     const record = journal.findByToken(work.token);
     if (record === undefined || isSettled(record, work)) return true;
-    const now = await netnsNow(hand, record, bootId);
+    const now = await netnsNow(hand, record, this.#needs);
     this.#refuseDoubtful(record, now);
     if (record.phase === "acknowledged") await undo.delete(record, { hand, now, limitMs });
     else await undo.undo(record, { hand, now, limitMs });
@@ -64,18 +65,20 @@ export class RecoverItem {
 
   /** Carries out a DEL that a shim recorded while the daemon was away. */
   async #offlineDelete(hand: Hand, request: OfflineDelete, { signal, limitMs }: RecoverLimits): Promise<boolean> {
-    const { journal, turns, suspects, offline, undo, unknown, bootId } = this.#needs;
+    const { journal, turns, suspects, offline, undo, unknown } = this.#needs;
     if (turns.isBusy(request.containerId)) return false;
     using _turn = await turns.take(request.containerId, holder, signal);
     if (!offline.has(request.name)) return true;
     const record = journal.find({ containerId: request.containerId, ifname: request.ifname });
     if (record === undefined) {
-      const [identity] = request.netns === "" ? [undefined] : await hand.stat([request.netns]);
+      const found = await netnsAt(hand, request.netns);
+      // Another namespace may be at that path by now.
+      const identity = sameNetns(request.netnsIdentity, found) ? found : undefined;
       const now = { path: hand.isResident ? request.netns : "", identity };
       await unknown.delete(hand, { ...request, now, config: () => Promise.resolve(request.config) });
     } else {
       await suspects.proveGone(hand, record);
-      await undo.delete(record, { hand, now: await netnsNow(hand, record, bootId), limitMs });
+      await undo.delete(record, { hand, now: await netnsNow(hand, record, this.#needs), limitMs });
     }
     await offline.drop(request.name);
     return true;
@@ -86,12 +89,12 @@ export class RecoverItem {
    * belong to a running pod while its namespace lives. It waits for the runtime's DEL, or for the end of the namespace.
    */
   #refuseDoubtful(record: AttachmentRecord, now: NetnsNow): void {
-    const { journal, bootId } = this.#needs;
+    const { journal } = this.#needs;
     const isUnfinished = record.phase === "intent" || record.phase === "committed";
     const isDamaged = journal
       .quarantined()
       .some(({ source, foundWallMs }) => source === "journal" && foundWallMs > record.startedWallMs);
-    if (!isUnfinished || !isDamaged || netnsToPass(record, now, bootId) === "") return;
+    if (!isUnfinished || !isDamaged || netnsToPass(record, now, this.#needs) === "") return;
     throw new LeveeError(
       "try-later",
       "Cannot undo an attachment that seems unfinished: the journal was damaged and its namespace lives; the runtime's DEL removes it",
@@ -100,11 +103,10 @@ export class RecoverItem {
 }
 
 /** The record's namespace as it is now. A call's own shim may enter only its own, so another living one must wait. */
-async function netnsNow(hand: Hand, record: AttachmentRecord, bootId: string): Promise<NetnsNow> {
+async function netnsNow(hand: Hand, record: AttachmentRecord, needs: RecoverNeeds): Promise<NetnsNow> {
   const { path } = record.netns;
-  const [identity] = path === "" ? [undefined] : await hand.stat([path]);
-  const now = { path, identity };
-  if (!hand.isResident && netnsToPass(record, now, bootId) !== "") {
+  const now = { path, identity: await netnsAt(hand, path) };
+  if (!hand.isResident && netnsToPass(record, now, needs) !== "") {
     throw new LeveeError(
       "try-later",
       `Cannot undo in ${path} without the resident hand, as that network namespace is still alive`,

@@ -44,7 +44,7 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
     config,
     notes,
     suspects,
-    journal: { delFailed: () => Promise.resolve(), removed: () => Promise.resolve() },
+    journal: { delFailed: () => Promise.resolve(), inNetns: () => [], removed: () => Promise.resolve() },
     leaks: { settle: () => Promise.resolve() },
     afterwork: { drop: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },

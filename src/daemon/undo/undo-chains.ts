@@ -1,16 +1,16 @@
-import type { NetnsPath } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
-import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { runDel } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { chainPlace } from "../chains/chain-place.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import { lastResult, linksStarted } from "../chains/steps.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
 import { subjectOf } from "../record/subject.ts";
+import { netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { Suspects } from "./suspects.ts";
 
 /** A chain whose DEL failed, and why. */
@@ -18,12 +18,6 @@ export interface ChainFailure {
   /** The index of the chain in the record. */
   readonly index: number;
   readonly error: LeveeError;
-}
-
-/** The namespace as it is now. The identity is undefined when the path leads nowhere. */
-export interface NetnsNow {
-  readonly path: string;
-  readonly identity: NetnsIdentity | undefined;
 }
 
 /** Which hand undoes, where, and in how much time. */
@@ -41,6 +35,7 @@ export interface UndoChainsNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir">;
   readonly bootId: string;
+  readonly journal: Pick<Journal, "inNetns">;
   readonly suspects: Pick<Suspects, "add">;
   readonly notes: Pick<ChainNotes, "ran">;
 }
@@ -59,7 +54,7 @@ export async function undoChains(
   const late = (): LeveeError =>
     new LeveeError("delegate-timeout", `Cannot run another plugin as all ${limitMs} ms are used up`);
   const { containerId } = record;
-  const netns = netnsToPass(record, now, bootId);
+  const netns = netnsToPass(record, now, needs);
   const cniPath = pathFor(hand, record.cniPath, config.binDir);
   const place = chainPlace(
     { containerId, netns, cniPath, limitMs, late },
@@ -86,16 +81,6 @@ export async function undoChains(
     }
   }
   return failures;
-}
-
-/**
- * The namespace for the plugins: the attached one, or none when it is gone or its path leads to another one by now. A
- * record from Multus has no identity, so the caller's path counts.
- */
-export function netnsToPass(record: AttachmentRecord, now: NetnsNow, bootId: string): NetnsPath | "" {
-  if (record.netns.identity === undefined) return (now.identity === undefined ? "" : now.path) as NetnsPath | "";
-  const isSame = record.bootId === bootId && sameNetns(record.netns.identity, now.identity);
-  return isSame ? (now.path as NetnsPath) : "";
 }
 
 /** The CNI_PATH of this call, then ADD's: plugins may have moved since. */
