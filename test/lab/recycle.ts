@@ -2,20 +2,28 @@ import { stat } from "node:fs/promises";
 import type { Lab } from "./lab.ts";
 
 /**
- * Deletes a namespace and makes another one with the same path and the same inode number, as `ip netns` does within
- * moments. Tests beside this one may take the number away, so it tries until the kernel gives it out again.
+ * Deletes a namespace and puts another one with its inode number at its path, as `ip netns` does within moments.
+ * Undefined when a test beside this one has taken the number.
  */
-export async function recycleNetns(lab: Lab, path: string, name: string): Promise<void> {
+export async function recycleNetns(lab: Lab, path: string): Promise<true | undefined> {
   const { ino } = await stat(path);
+  const name = path.slice(path.lastIndexOf("/") + 1);
   lab.deleteNetns(path);
-  await lab.until(
-    "the kernel uses the number again",
-    async () => {
-      lab.netns(name);
-      if ((await stat(path)).ino === ino) return true;
-      lab.deleteNetns(path);
-      return undefined;
-    },
-    40_000,
-  );
+  // The kernel gives out the lowest free number, and this one is free only when the old namespace has been taken down.
+  const made: string[] = [];
+  try {
+    for (let tried = 0; tried < 30; tried += 1) {
+      const candidate = lab.netns(`r${name.slice(-3)}x${tried}`);
+      made.push(candidate);
+      if ((await stat(candidate)).ino === ino) {
+        await lab.bindNetns(candidate, path);
+        return true;
+      }
+      // A busy kernel needs seconds to take a namespace down, and each further one is work for it.
+      await new Promise((resolve) => setTimeout(resolve, tried * 20));
+    }
+    return undefined;
+  } finally {
+    for (const each of made) lab.deleteNetns(each);
+  }
 }

@@ -74,6 +74,8 @@ export class TakenNames {
     // A record from Multus has no identity, so it counts as the same namespace.
     const isHere = earlier.netns.identity === undefined || (await this.#isInNetnsOf(call, earlier));
     if (!isHere) return "elsewhere";
+    // Then the record is not stale, and the runtime must delete what it has added.
+    if (isCertainlySameNetns(earlier.netns.identity, call.header.netnsIdentity)) return "there";
     const index = earlier.chains.findIndex(({ ifname }) => ifname === earlier.ifname);
     const chain = earlier.chains[index];
     if (chain === undefined || !isKernelInterface(chain, earlier, index)) return "there";
