@@ -1,6 +1,7 @@
 import { LeveeError } from "../base/errors.ts";
 import { parseCniError } from "../cni/cni-error.ts";
 import type { Outcome } from "../wire/outcome.ts";
+import { isBusyRefusal } from "./refusal.ts";
 
 /** The run of an outcome, for the error message. */
 interface RunContext {
@@ -36,7 +37,8 @@ export function prefix(context: { readonly network: string; readonly ifname: str
 }
 
 function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
-  const code = outcome.failure === "missing" ? "delegate-missing" : "delegate-failed";
+  const isBusy = isBusyRefusal(outcome);
+  const code = isBusy ? "try-later" : outcome.failure === "missing" ? "delegate-missing" : "delegate-failed";
   const message = outcome.message === "" ? `it could not be run: ${outcome.failure ?? ""}` : outcome.message;
   return new LeveeError(
     code,

@@ -18,6 +18,8 @@ import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
+import { Places } from "./places.ts";
+import { lookError, lookResult } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
 export interface HandChannel {
@@ -34,8 +36,8 @@ const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
 const quickMs = 5_000;
 
-const enoent = 2;
-const enotdir = 20;
+/** How many plugins the resident hand runs at a time, as docs/protocol.md says. */
+const residentRunsMax = 8;
 
 /** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
@@ -53,6 +55,9 @@ export class Hand {
   readonly version: number;
   /** The plugin folders for a record that names none. */
   readonly cniPath: string;
+  /** One for each record whose chains it undoes. Only the resident hand has several users, so only it has lanes. */
+  readonly lanes: Places | undefined;
+  readonly #runs: Places | undefined;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
@@ -70,6 +75,8 @@ export class Hand {
     this.version = options.version;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
+    this.lanes = options.isResident ? new Places(residentRunsMax) : undefined;
+    this.#runs = options.isResident ? new Places(residentRunsMax) : undefined;
   }
 
   get isLost(): boolean {
@@ -96,10 +103,11 @@ export class Hand {
     onProgress?: (idleMs: number) => void,
   ): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
+    using _place = this.#runs === undefined ? undefined : await this.#runs.take();
     const asked = this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
     const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
-    return asked;
+    return await asked;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
@@ -111,10 +119,8 @@ export class Hand {
     const step = this.#unplanned();
     const outcome = await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome);
     if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
-      throw new LeveeError(
-        "protocol-violated",
-        `Cannot look at ${paths.join(", ")}: ${outcome.message || "the hand answered for another number of paths"}`,
-      );
+      const reason = outcome.message || "the hand answered for another number of paths";
+      throw lookError(outcome, `Cannot look at ${paths.join(", ")}: ${reason}`);
     }
     return outcome.found;
   }
@@ -123,14 +129,14 @@ export class Hand {
   async links(netns: NetnsPath | "", countsUsers = false): Promise<NetnsLinks | undefined> {
     this.#require("links");
     const step = this.#unplanned();
-    return done(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
+    return lookResult(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
   }
 
   /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */
   async list(folder: string, after?: string): Promise<FolderPage | undefined> {
     this.#require("list");
     const step = this.#unplanned();
-    return done(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
+    return lookResult(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
   }
 
   /** Makes sure that no process of a lost hand is left. */
@@ -197,6 +203,8 @@ export class Hand {
   left(): void {
     const waiters = [...(this.#waiting?.values() ?? [])];
     this.#waiting = undefined;
+    this.lanes?.close(this.#lostError());
+    this.#runs?.close(this.#lostError());
     for (const waiter of waiters) {
       waiter.stopTimer();
       waiter.reject(this.#lostError());
@@ -206,13 +214,6 @@ export class Hand {
   #lostError(): LeveeError {
     return new LeveeError("hand-lost", `Cannot go on as the shim with process ID ${this.identity.pid} went away`);
   }
-}
-
-/** A missing path is an answer, but a failed look is an error, because callers delete things by the answer. */
-function done<T>({ value, outcome }: { readonly value: T; readonly outcome: Outcome }): T | undefined {
-  if (outcome.failure === undefined) return value;
-  if (outcome.errno === enoent || outcome.errno === enotdir) return undefined;
-  throw new LeveeError(outcome.failure === "refused" ? "protocol-violated" : "io-failed", outcome.message);
 }
 
 interface Waiter {

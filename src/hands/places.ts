@@ -1,0 +1,50 @@
+import type { LeveeError } from "../base/errors.ts";
+
+/** A fixed number of places, given in the order of asking. */
+export class Places {
+  #free: number;
+  #waiting: Waiting[] = [];
+  #closed: LeveeError | undefined;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** The caller must dispose the place on every path. Rejects once the places are closed. */
+  take(): Promise<Disposable> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve(this.#place());
+    }
+    return new Promise((resolve, reject) => this.#waiting.push({ take: resolve, reject }));
+  }
+
+  close(reason: LeveeError): void {
+    this.#closed = reason;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) reject(reason);
+  }
+
+  #place(): Disposable {
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#pass();
+        isHeld = false;
+      },
+    };
+  }
+
+  #pass(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next.take(this.#place());
+  }
+}
+
+interface Waiting {
+  take(place: Disposable): void;
+  reject(error: LeveeError): void;
+}
