@@ -32,7 +32,10 @@ async function deleted(facts: { mayExist: boolean; record?: AttachmentRecord; fa
     timeline,
     lost: { mayExist: () => Promise.resolve(facts.mayExist), find: () => Promise.resolve(facts.record) },
     undo: {
-      chains: () => Promise.resolve(facts.failure === undefined ? [] : [{ index: 0, error: facts.failure }]),
+      chains: () =>
+        Promise.resolve(
+          facts.failure === undefined ? [] : [{ index: 0, links: [], error: facts.failure, hasTimedOut: false }],
+        ),
     },
     leaks: {
       add: (_record, _now, failures) => note(`leaks ${failures.map(({ error }) => error.message).join()}`),
