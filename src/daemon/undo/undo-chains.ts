@@ -62,30 +62,42 @@ export async function undoChains(
   order: UndoOrder,
   needs: UndoChainsNeeds,
 ): Promise<readonly ChainFailure[]> {
-  const { hand, limitMs, reports } = order;
-  const { clock, bootId, suspects } = needs;
-  const endsMs = clock.monotonicMs() + limitMs;
+  const { clock, bootId } = needs;
+  const endsMs = clock.monotonicMs() + order.limitMs;
   const due = chainsDue(record, order.last ?? [], bootId);
   const failures: ChainFailure[] = [];
-  for (const [at, { index, chain, linksDone }] of due.entries()) {
-    const shareOfTimeMs = shareMs(endsMs - clock.monotonicMs(), due.length - 1 - at);
-    const place = placeFor(record, { ...order, limitMs: shareOfTimeMs }, needs);
-    reports?.begin(chain);
-    let failed: readonly LinkFailure[] | undefined;
-    try {
-      const result = record.results[index] ?? lastResult(record, index);
-      const linksAdded = linksStarted(record, index, 0);
-      failed = await runDel(hand, chain, place, { result, linksDone, linksAdded, refusal: record.failure?.message });
-    } catch (thrown) {
-      // Its plugin may still be at work; the next undo must wait for the end of that process.
-      if (hand.isLost) suspects.add(record.token, hand.identity);
-      throw thrown;
-    } finally {
-      reports?.end(failed?.length === 0);
-    }
-    if (failed.length > 0) failures.push(chainFailure(index, chain, failed));
+  for (const [at, chain] of due.entries()) {
+    const limitMs = shareMs(endsMs - clock.monotonicMs(), due.length - 1 - at);
+    const failed = await undoChain(record, chain, { ...order, limitMs }, needs);
+    if (failed.length > 0) failures.push(chainFailure(chain, failed));
   }
   return failures;
+}
+
+async function undoChain(
+  record: AttachmentRecord,
+  { index, chain, linksDone }: DueChain,
+  order: UndoOrder,
+  needs: UndoChainsNeeds,
+): Promise<readonly LinkFailure[]> {
+  const { hand, reports } = order;
+  reports?.begin(chain);
+  let failed: readonly LinkFailure[] | undefined;
+  try {
+    failed = await runDel(hand, chain, placeFor(record, order, needs), {
+      result: record.results[index] ?? lastResult(record, index),
+      linksDone,
+      linksAdded: linksStarted(record, index, 0),
+      refusal: record.failure?.message,
+    });
+    return failed;
+  } catch (thrown) {
+    // Its plugin may still be at work; the next undo must wait for the end of that process.
+    if (hand.isLost) needs.suspects.add(record.token, hand.identity);
+    throw thrown;
+  } finally {
+    reports?.end(failed?.length === 0);
+  }
 }
 
 interface DueChain {
@@ -117,7 +129,7 @@ function placeFor(record: AttachmentRecord, order: UndoOrder, needs: UndoChainsN
   );
 }
 
-function chainFailure(index: number, chain: Chain, failed: readonly LinkFailure[]): ChainFailure {
+function chainFailure({ index, chain }: DueChain, failed: readonly LinkFailure[]): ChainFailure {
   const errors = failed.map(({ error }) => error);
   return {
     index,
