@@ -2,9 +2,9 @@ import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { withoutIndents } from "../base/without-indents.ts";
 import type { Chain, ChainLink } from "../cni/chain.ts";
-import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import { asJsonText } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
-import { withCniVersion } from "../cni/result.ts";
+import { parseResult, withCniVersion } from "../cni/result.ts";
 import { withRouteEdit } from "../cni/route-edit.ts";
 import { prevResultAtDel } from "../cni/cni-version.ts";
 import type { RunOrder } from "../wire/messages.ts";
@@ -140,11 +140,8 @@ function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
       `${prefix(chain)}: Cannot use ${what} as it is longer than ${outcome.stdout.length} bytes`,
     );
   }
-  const text = asJsonText(outcome.stdout, what);
-  if (jsonKind(text) !== "object")
-    throw new LeveeError(
-      "decode-failed",
-      `${prefix(chain)}: Cannot use ${what} as it must be an object: current value is ${text.slice(0, 60)}`,
-    );
-  return withCniVersion(withoutIndents(text), chain.cniVersion);
+  const text = withoutIndents(asJsonText(outcome.stdout, what));
+  // As libcni does: an unreadable result fails the ADD while it can be undone.
+  parseResult(text, chain.cniVersion, what);
+  return withCniVersion(text, chain.cniVersion);
 }

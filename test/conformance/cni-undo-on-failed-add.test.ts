@@ -50,6 +50,34 @@ test("the failed plugin and all before it are undone in reverse, other networks 
   expect(await lab.calls()).toHaveLength(6);
 });
 
+test.each([
+  [
+    "an address",
+    '{"cniVersion":"1.0.0","ips":[{"address":"nonsense"}]}',
+    'ips[0].address must be an address with prefix: current value is "nonsense"',
+  ],
+  [
+    "a version",
+    '{"cniVersion":"9.0.0"}',
+    'its cniVersion must be one of 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0: current value is "9.0.0"',
+  ],
+  ["a list", '[{"cniVersion":"1.0.0"}]', 'it must be an object: current value is [{"cniVersion":"1.0.0"}]'],
+])(
+  "%s that is unreadable in a secondary network's result fails the ADD before the next plugin runs",
+  async (_what, answer, words) => {
+    await using lab = await startNode();
+    await lab.network("lan", { cniVersion: "1.0.0", name: "lan", plugins: [lab.conf("second"), lab.conf("third")] });
+    await lab.pod("web", { [networksAnnotation]: "lan" });
+    await lab.answer("second.ADD", answer);
+    const call = { containerId: containerId("odd"), netns: lab.netns("a"), args: lab.podArgs("web") };
+    const error = errorOf(await lab.cni("ADD", call));
+    expect(error.msg).toContain("the result of second for default/lan (net1)");
+    expect(error.msg).toEndWith(words);
+    expect(await story(lab)).toEqual(["ADD first eth0", "ADD second net1", "DEL second net1", "DEL first eth0"]);
+    expect(await leftovers(lab)).toEqual([]);
+  },
+);
+
 test("the undo has the namespace and the last result, as a DEL would", async () => {
   await using lab = await startNode({
     prepare: (lab) =>

@@ -7,7 +7,7 @@ import { explainOutcome } from "../../../hands/explain-outcome.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { pluginPath } from "../../health/ask-network.ts";
 import type { Turns } from "../../serve/turns.ts";
-import { readHostFolder } from "./host-folder.ts";
+import { readHostFolder } from "../../../hands/host-folder.ts";
 import { hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { leaseKey, leaseOf, type Lease } from "./leases.ts";
 
