@@ -3,11 +3,13 @@ import { Afterwork } from "./tell/afterwork.ts";
 import { Leaks } from "./undo/leaks.ts";
 import { LostRecords } from "./undo/lost-records.ts";
 import { OfflineFolder } from "./undo/offline-folder.ts";
+import { RebuildRecord } from "./undo/rebuild-record.ts";
 import { RecoverItem } from "./undo/recover-item.ts";
 import { Recovery } from "./undo/recovery.ts";
 import { Residents } from "./undo/residents.ts";
 import { LeakRetries } from "./undo/retry-leaks.ts";
 import { Suspects } from "./undo/suspects.ts";
+import { Traces } from "./undo/traces.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
 
@@ -23,8 +25,9 @@ export function composeUndo(ground: Ground) {
   // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
   const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
-  const lost = new LostRecords(ground);
-  const unknown = new UndoUnknown({ ...ground, offline, lost, undo, leaks });
+  const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
+  const traces = new Traces({ ...ground, residents });
+  const unknown = new UndoUnknown({ ...ground, offline, lost, traces, undo, leaks });
   const item = new RecoverItem({ ...ground, suspects, offline, undo, unknown });
   const retries = new LeakRetries({ ...ground, suspects, undo });
   const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });

@@ -99,6 +99,16 @@ export class Journal {
     return quarantined.some(({ source }) => source !== "offline") ? "lost" : "never-added";
   }
 
+  /** Whether Levee has removed this container or failed its ADD lately, so that nothing of it is left. */
+  isSettled(containerId: ContainerId): boolean {
+    return this.#parts.state.isSettled(containerId);
+  }
+
+  /** Its ADD failed. Without a record nothing was done for it, so its DEL is quick. This need not be durable. */
+  addFailed(containerId: ContainerId): void {
+    if (this.knows(containerId) === "never-added") this.#parts.state.settle(containerId);
+  }
+
   stats(): JournalStats {
     return journalStats(this.#parts);
   }

@@ -4,12 +4,13 @@ import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
 import type { Sight } from "../sight.ts";
-import { readHostFolder } from "./host-folder.ts";
+import { readHostFolder } from "../../../hands/host-folder.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
-import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
+import { leaseOf, type Lease } from "../../../hands/lease.ts";
+import { KnownContainers, orphansAmong } from "./leases.ts";
 
 type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
