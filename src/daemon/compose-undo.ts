@@ -9,7 +9,7 @@ import { Recovery } from "./undo/recovery.ts";
 import { Residents } from "./undo/residents.ts";
 import { LeakRetries } from "./undo/retry-leaks.ts";
 import { Suspects } from "./undo/suspects.ts";
-import { Traces } from "./undo/traces.ts";
+import { Signs } from "./undo/signs.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
 
@@ -26,8 +26,8 @@ export function composeUndo(ground: Ground) {
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
   const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
   const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
-  const traces = new Traces({ ...ground, residents });
-  const unknown = new UndoUnknown({ ...ground, offline, lost, traces, undo, leaks });
+  const signs = new Signs({ ...ground, residents });
+  const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });
   const item = new RecoverItem({ ...ground, suspects, offline, undo, unknown });
   const retries = new LeakRetries({ ...ground, suspects, undo });
   const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });

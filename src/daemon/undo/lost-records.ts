@@ -1,29 +1,16 @@
-import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { CniArgs } from "../../cni/cni-args.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { hasMultusFile, readMultusRecord } from "../../state/multus/multus-cache.ts";
+import type { LostContainer } from "./lost-container.ts";
 import type { Rebuilt, RebuildRecord } from "./rebuild-record.ts";
-import type { NetnsNow } from "./undo-chains.ts";
-
-/** A container that a DEL names and the journal has no record of. */
-export interface LostContainer {
-  readonly containerId: ContainerId;
-  readonly ifname: IfName;
-  readonly args: CniArgs;
-  readonly cniPath: string;
-  readonly now: NetnsNow;
-  /** The call's configuration, asked for only when it is needed. */
-  readonly config: () => Promise<JsonText>;
-}
 
 export interface LostRecordsNeeds {
   readonly config: Pick<DaemonConfig, "cniDir">;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, "isSettled" | "knows">;
+  readonly journal: Pick<Journal, "knows">;
   readonly rebuilder: Pick<RebuildRecord, "rebuild">;
 }
 
@@ -43,13 +30,13 @@ export class LostRecords {
   async isLost({ containerId, ifname }: LostContainer): Promise<"lost" | "never" | "unknown"> {
     const { journal, config } = this.#needs;
     const knowledge = journal.knows(containerId);
-    if (knowledge !== "never-added") return knowledge === "lost" ? "lost" : "never";
+    if (knowledge === "live" || knowledge === "lost") return knowledge === "lost" ? "lost" : "never";
     if (await hasMultusFile(config.cniDir, containerId)) {
       // A file that cannot be read may be about any interface.
       const record = await readMultusRecord(config.cniDir, containerId).catch(() => undefined);
       return record === undefined || record.ifname === ifname ? "lost" : "never";
     }
-    return journal.isSettled(containerId) ? "never" : "unknown";
+    return knowledge === "settled" ? "never" : "unknown";
   }
 
   /** Reads Multus' cache, else plans again as ADD would today. */

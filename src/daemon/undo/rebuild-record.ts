@@ -15,7 +15,7 @@ import { needsDevices, resolveNetworks, type PodNetworks } from "../look-up/netw
 import { requestOf } from "../look-up/pod-request.ts";
 import { podOfRuntime, runtimeAnnotations } from "../look-up/runtime-annotations.ts";
 import { recordedPod } from "../record/subject.ts";
-import type { LostContainer } from "./lost-records.ts";
+import type { LostContainer } from "./lost-container.ts";
 
 export interface RebuildNeeds {
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import type { Hand } from "../../hands/hand.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { LeveeError } from "../../base/errors.ts";
-import type { LostContainer } from "./lost-records.ts";
+import type { LostContainer } from "./lost-container.ts";
 import type { Rebuilt } from "./rebuild-record.ts";
 import { UndoUnknown, type InSlot } from "./undo-unknown.ts";
 
@@ -40,7 +40,7 @@ async function deleted(facts: Facts) {
     offline: { dropDelete: (containerId, ifname) => note(`drop ${containerId}:${ifname}`) },
     timeline,
     lost: { isLost: () => Promise.resolve(facts.isLost), find: () => Promise.resolve(facts.found) },
-    traces: {
+    signs: {
       find: () => note("looked").then(() => facts.sign),
       netnsOf: (_hand, { now }) => Promise.resolve(now),
     },

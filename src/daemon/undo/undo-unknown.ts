@@ -7,9 +7,10 @@ import type { ChainReports } from "../chains/chain-reports.ts";
 import { recordedPod, subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Leaks } from "./leaks.ts";
-import type { LostContainer, LostRecords } from "./lost-records.ts";
+import type { LostContainer } from "./lost-container.ts";
+import type { LostRecords } from "./lost-records.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
-import type { Traces } from "./traces.ts";
+import type { Signs } from "./signs.ts";
 import type { Undo } from "./undo.ts";
 
 export interface UndoUnknownNeeds {
@@ -19,7 +20,7 @@ export interface UndoUnknownNeeds {
   readonly offline: Pick<OfflineFolder, "dropDelete">;
   readonly timeline: Timeline;
   readonly lost: Pick<LostRecords, "find" | "isLost">;
-  readonly traces: Pick<Traces, "find" | "netnsOf">;
+  readonly signs: Pick<Signs, "find" | "netnsOf">;
   readonly undo: Pick<Undo, "chains">;
   readonly leaks: Pick<Leaks, "add" | "addUnknown">;
   readonly mirror: Pick<MultusMirror, "remove">;
@@ -44,11 +45,11 @@ export class UndoUnknown {
   }
 
   async delete(hand: Hand, container: LostContainer, inSlot: InSlot = atOnce): Promise<void> {
-    const { journal, offline, timeline, lost, traces } = this.#needs;
+    const { journal, offline, timeline, lost, signs } = this.#needs;
     const { containerId, ifname } = container;
     const subject = subjectOfCall({ ...container, verb: "DEL" });
     const knowledge = await lost.isLost(container);
-    const sign = knowledge === "unknown" ? await traces.find(hand, container) : undefined;
+    const sign = knowledge === "unknown" ? await signs.find(hand, container) : undefined;
     if (knowledge === "lost" || sign !== undefined) {
       timeline.note(subject, "found", { detail: `the journal does not know it, but ${sign ?? "it may have lost it"}` });
       await this.#undo(hand, container, { inSlot, isLost: knowledge === "lost" });
@@ -59,8 +60,8 @@ export class UndoUnknown {
   }
 
   async #undo(hand: Hand, container: LostContainer, how: { inSlot: InSlot; isLost: boolean }): Promise<void> {
-    const { lost, traces, undo, leaks, mirror } = this.#needs;
-    const now = await traces.netnsOf(hand, container);
+    const { lost, signs, undo, leaks, mirror } = this.#needs;
+    const now = await signs.netnsOf(hand, container);
     const found = await lost.find({ ...container, now });
     if (found === undefined)
       return this.#keepLoss(container, "it cannot be rebuilt from Multus' cache or from the pod");

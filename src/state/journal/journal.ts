@@ -90,18 +90,13 @@ export class Journal {
     return this.#importReport;
   }
 
-  /** Whether a DEL of this container has something to undo ("live"), has nothing, or its record is lost. */
+  /** Whether a DEL of this container has a record ("live"), was lately removed or refused, or its record is lost. */
   knows(containerId: ContainerId): Knowledge {
     const { state, index, quarantined } = this.#parts;
     if (state.has(containerId)) return "live";
-    if (state.isSettled(containerId)) return "never-added";
+    if (state.isSettled(containerId)) return "settled";
     if (index.has(containerId) || this.#importPending()) return "lost";
     return quarantined.some(({ source }) => source !== "offline") ? "lost" : "never-added";
-  }
-
-  /** Whether Levee has removed this container or failed its ADD lately, so that nothing of it is left. */
-  isSettled(containerId: ContainerId): boolean {
-    return this.#parts.state.isSettled(containerId);
   }
 
   /** Its ADD failed. Without a record nothing was done for it, so its DEL is quick. This need not be durable. */
@@ -255,4 +250,4 @@ export class Journal {
 /** One disk block. */
 const probeBytes = 4_096;
 
-type Knowledge = "live" | "never-added" | "lost";
+type Knowledge = "live" | "settled" | "never-added" | "lost";

@@ -13,11 +13,11 @@ import type { View } from "../../view/view.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
 import { HeldAddresses } from "./held-addresses.ts";
-import type { LostContainer } from "./lost-records.ts";
+import type { LostContainer } from "./lost-container.ts";
 import type { Residents } from "./residents.ts";
 import type { NetnsNow } from "./undo-chains.ts";
 
-export interface TracesNeeds {
+export interface SignsNeeds {
   readonly bootId: string;
   readonly config: DaemonConfig;
   readonly logger: Logger;
@@ -34,25 +34,27 @@ const nowhere: NetnsNow = { path: "", identity: undefined };
  * pods younger than a backup of the state folder. A plugin runs for such a container only when a sign is found, because
  * runtimes also delete sandboxes that never got a network, and do so many times.
  */
-export class Traces {
-  readonly #needs: TracesNeeds;
+export class Signs {
+  readonly #needs: SignsNeeds;
   readonly #addresses = new HeldAddresses();
 
-  constructor(needs: TracesNeeds) {
+  constructor(needs: SignsNeeds) {
     this.#needs = needs;
   }
 
   /** The sign as a text for people; undefined when there is none. The cheapest looks come first. */
   async find(hand: Hand, container: LostContainer): Promise<string | undefined> {
-    const looks = [this.#interface, this.#resultFile, this.#address];
+    const looks = [
+      () => this.#interface(hand, container),
+      () => this.#resultFile(hand, container),
+      () => this.#address(container),
+    ];
     for (const look of looks) {
-      const found = await look.call(this, hand, container).catch((thrown: unknown) => {
+      const found = await look().catch((thrown: unknown) => {
         if (hand.isLost) throw thrown;
         const reason = toLeveeError(thrown, "Looking").message;
-        this.#needs.logger.warn("Cannot look for what is left of a container", {
-          container: container.containerId,
-          reason,
-        });
+        const facts = { container: container.containerId, reason };
+        this.#needs.logger.warn("Cannot look for what is left of a container", facts);
         return undefined;
       });
       if (found !== undefined) return found;
@@ -95,7 +97,7 @@ export class Traces {
     return path === undefined ? undefined : `the runtime has its result in ${path}`;
   }
 
-  async #address(_hand: Hand, container: LostContainer): Promise<string | undefined> {
+  async #address(container: LostContainer): Promise<string | undefined> {
     const resident = this.#needs.residents.hand();
     if (resident?.supports("list") !== true) return undefined;
     const { primary } = await this.#networks(container);
