@@ -1,5 +1,6 @@
 import type { Ground } from "./compose-ground.ts";
 import { Afterwork } from "./tell/afterwork.ts";
+import { Delivered } from "./undo/delivered.ts";
 import { Leaks } from "./undo/leaks.ts";
 import { LostRecords } from "./undo/lost-records.ts";
 import { OfflineFolder } from "./undo/offline-folder.ts";
@@ -28,7 +29,8 @@ export function composeUndo(ground: Ground) {
   const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
   const signs = new Signs({ ...ground, residents });
   const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });
-  const item = new RecoverItem({ ...ground, suspects, offline, undo, unknown });
+  const delivered = new Delivered(ground);
+  const item = new RecoverItem({ ...ground, delivered, suspects, offline, undo, unknown });
   const retries = new LeakRetries({ ...ground, suspects, undo });
   const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });
   return { suspects, residents, offline, afterwork, undo, unknown, recovery };

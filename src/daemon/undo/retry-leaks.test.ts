@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Hand } from "../../hands/hand.ts";
 import { outcome } from "../../hands/outcome.fixture.ts";
-import { aChain, bootId, containerId } from "../../state/journal/record.fixture.ts";
+import { aChain, bootId, containerId, json } from "../../state/journal/record.fixture.ts";
 import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
 import type { IfName } from "../../base/brand.ts";
 import { ChainNotes } from "../record/chain-notes.ts";
@@ -10,6 +10,8 @@ import { LeakRetries } from "./retry-leaks.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Turns } from "../serve/turns.ts";
+import type { RunOrder } from "../../wire/messages.ts";
+import type { Outcome } from "../../wire/outcome.ts";
 
 function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}): LeakEntry {
   return {
@@ -31,7 +33,11 @@ function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}
 }
 
 /** A node at wall time 1,000 s with these leaks, and a hand whose plugins take `runMs` each. */
-function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetries; hand: Hand; resolved: string[] } {
+function nodeWith(
+  leaks: readonly LeakEntry[],
+  runMs = 0,
+  answer: (order: RunOrder) => Outcome = () => outcome(),
+): { retries: LeakRetries; hand: Hand; resolved: string[] } {
   const resolved: string[] = [];
   let nowMs = 0;
   const clock = { ...systemClock, wallMs: () => 1_000_000, monotonicMs: () => nowMs };
@@ -61,9 +67,9 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
       leakRetried: () => Promise.resolve(),
     },
   });
-  const run = (): Promise<unknown> => {
+  const run = (order: RunOrder): Promise<unknown> => {
     nowMs += runMs;
-    return Promise.resolve(outcome());
+    return Promise.resolve(answer(order));
   };
   const hand = { isLost: false, isResident: true, cniPath: "", run } as unknown as Hand; // only what it uses
   return { retries, hand, resolved };
@@ -101,4 +107,26 @@ test("retryDue ends its round after a while, so that hung plugins hold up no oth
   expect(node.resolved).toEqual(["a", "b"]);
   await node.retries.retryDue(node.hand);
   expect(node.resolved).toEqual(["a", "b", "c", "d"]);
+});
+
+test("retryDue undoes a failed ADD without the pod's values once its plugin has refused them often enough", async () => {
+  const reason = "default/lan (net1): bad address";
+  const chain = aChain({ cniArgs: "IgnoreUnknown=true;IP=10.0.0.5,10.0.0.6" });
+  const refused = { chains: [chain], reason };
+  const done = json('{"cniVersion":"1.0.0"}');
+  const node = nodeWith(
+    [
+      leak("often", 0, { ...refused, attempts: 5 }),
+      leak("seldom", 0, { ...refused, attempts: 4 }),
+      leak("other-words", 0, { ...refused, attempts: 5, reason: "default/lan (net1): away" }),
+      leak("attached", 0, { ...refused, attempts: 5, results: [done] }),
+    ],
+    0,
+    ({ env }) =>
+      env["CNI_ARGS"]?.includes("IP=") === true
+        ? outcome({ exitCode: 1, stdout: Buffer.from('{"cniVersion":"1.0.0","code":7,"msg":"bad address"}') })
+        : outcome(),
+  );
+  await node.retries.retryDue(node.hand);
+  expect(node.resolved).toEqual(["often"]);
 });

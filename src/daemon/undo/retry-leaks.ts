@@ -11,6 +11,9 @@ import type { Undo } from "./undo.ts";
 import type { NetnsNow } from "./undo-chains.ts";
 import { recordedPod } from "../record/subject.ts";
 
+/** After as many tries, 15 minutes, a plugin that still says the same has not met a passing trouble. */
+const refusalsMin = 5;
+
 /** Background work does not wait long behind a call. */
 const turnMsMax = 1_000;
 const holder = { verb: "UNDO", cancel: (): void => undefined };
@@ -121,8 +124,14 @@ function recordOf(entry: LeakEntry): AttachmentRecord {
     phase: "acknowledged",
     steps: new Map(),
     results,
-    failure: undefined,
+    failure: refusalOf(entry),
     delAttempts: 0,
     origin: "levee",
   };
+}
+
+/** Without a result the ADD never finished. A plugin that refuses its request for ever is undone without it. */
+function refusalOf({ attempts, results, reason }: LeakEntry): AttachmentRecord["failure"] {
+  if (attempts < refusalsMin || results.some((result) => result !== undefined)) return undefined;
+  return { code: "delegate-failed", cniCode: 0, message: reason, details: "" };
 }

@@ -45,7 +45,10 @@ async function deleted(facts: Facts) {
       netnsOf: (_hand, { now }) => Promise.resolve(now),
     },
     undo: {
-      chains: () => note("ran").then(() => (facts.failure === undefined ? [] : [{ index: 0, error: facts.failure }])),
+      chains: () =>
+        note("ran").then(() =>
+          facts.failure === undefined ? [] : [{ index: 0, links: [], error: facts.failure, hasTimedOut: false }],
+        ),
     },
     leaks: {
       add: (_record, _now, failures) => note(`leaks ${failures.map(({ error }) => error.message).join()}`),

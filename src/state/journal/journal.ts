@@ -1,6 +1,3 @@
-import { unlink } from "node:fs/promises";
-import { join } from "node:path";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { ContainerId, JsonText, Namespace, PodName } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { NetnsIdentity } from "../../base/identity.ts";
@@ -13,9 +10,9 @@ import {
 } from "./attachment-record.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { openJournal, type JournalOptions, type OpenedJournal } from "./journal-open.ts";
+import { glanceAtJournal, probeJournal } from "./journal-probe.ts";
 import { journalStats, type JournalStats } from "./journal-stats.ts";
 import { leakBackoffMs, type LeakEntry } from "./leak-ledger.ts";
-import { unwritable } from "../files/log-file.ts";
 import type { ImportReport } from "../multus/multus-cache.ts";
 import { takeOverMultus } from "../multus/multus-takeover.ts";
 import type { Quarantined } from "../files/quarantine.ts";
@@ -212,20 +209,13 @@ export class Journal {
   }
 
   /** Rejects with `state-unwritable` when the journal would refuse the next ADD. It costs one small file. */
-  async probeWritable(): Promise<void> {
-    const { writer, log, reserve } = this.#parts;
-    const probe = join(this.#options.stateDir, "probe");
-    try {
-      await writer.exclusive(async () => {
-        await reserve.take();
-        await log.checkPlace();
-        if (log.unsound) await writer.rewrite();
-        await writeFileAtomically(probe, Buffer.alloc(probeBytes, 1), { mode: 0o600, sync: false });
-        await unlink(probe);
-      });
-    } catch (cause) {
-      throw unwritable(this.#options.stateDir, cause);
-    }
+  probeWritable(): Promise<void> {
+    return probeJournal(this.#options.stateDir, this.#parts);
+  }
+
+  /** Throws when the journal is gone or its disk takes no writes, as far as three system calls can tell. */
+  glance(): void {
+    glanceAtJournal(this.#options.stateDir, this.#parts);
   }
 
   async close(): Promise<void> {
@@ -246,8 +236,5 @@ export class Journal {
     return this.#options.multusDir !== undefined && this.#parts.state.genesis?.importDone !== true;
   }
 }
-
-/** One disk block. */
-const probeBytes = 4_096;
 
 type Knowledge = "live" | "settled" | "never-added" | "lost";

@@ -19,8 +19,8 @@ const results = "/var/lib/cni/results";
 test("Levee is installed over a running primary; when the old pods end, nothing of them is left", async () => {
   const { cluster, levee } = await theStoppedScene();
   await levee.uninstall();
-  // A first install has no journal.
-  rmSync(stateDir, { recursive: true, force: true });
+  // A first install has no journal. The folder itself is a mount.
+  for (const name of listing(stateDir)) rmSync(join(stateDir, name), { recursive: true });
   writePrimary("1.0.0");
   await cluster.untilNodeReady();
   // The annotation of half of them names a network, which they do not have without Levee.
