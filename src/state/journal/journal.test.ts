@@ -182,13 +182,14 @@ describe("Journal reads everything again", () => {
       sinceWallMs: 1,
       attempts: 0,
       nextTryWallMs: 2,
+      hasTimedOut: false,
     };
     await journal.leak(leak);
     await journal.leak({ ...leak, id: "a2", chains: [], results: [] });
-    await journal.leakRetried("a1", "still busy");
+    await journal.leakRetried("a1", "still busy", true);
     await journal.leakResolved("a2");
     await journal.leakResolved("no such leak");
-    await journal.leakRetried("no such leak", "");
+    await journal.leakRetried("no such leak", "", false);
     await journal.close();
     const again = await openIn(folder);
     expect(again.leaks()).toHaveLength(1);
@@ -196,6 +197,7 @@ describe("Journal reads everything again", () => {
       id: "a1",
       attempts: 1,
       reason: "still busy",
+      hasTimedOut: true,
       netns: leak.netns,
       chains: leak.chains,
     });

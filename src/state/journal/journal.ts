@@ -190,12 +190,13 @@ export class Journal {
   }
 
   /** Counts a failed try and sets the time of the next one. */
-  async leakRetried(id: string, reason: string): Promise<void> {
+  async leakRetried(id: string, reason: string, hasTimedOut: boolean): Promise<void> {
     const leak = this.#parts.state.leaks.get(id);
     if (leak === undefined) return;
     const { clock } = this.#options;
     const attempts = leak.attempts + 1;
-    const retry = { reason, attempts, nextTryWallMs: clock.wallMs() + leakBackoffMs(attempts, clock.random()) };
+    const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
+    const retry = { reason, attempts, nextTryWallMs, hasTimedOut };
     await this.#parts.writer.submit({ kind: "leak-retried", id, retry });
   }
 
