@@ -87,13 +87,18 @@ export class Journal {
     return this.#importReport;
   }
 
-  /** Whether a DEL of this container has something to undo ("live"), has nothing, or its record is lost. */
+  /** Whether a DEL of this container has a record ("live"), was lately removed or refused, or its record is lost. */
   knows(containerId: ContainerId): Knowledge {
     const { state, index, quarantined } = this.#parts;
     if (state.has(containerId)) return "live";
-    if (state.isSettled(containerId)) return "never-added";
+    if (state.isSettled(containerId)) return "settled";
     if (index.has(containerId) || this.#importPending()) return "lost";
     return quarantined.some(({ source }) => source !== "offline") ? "lost" : "never-added";
+  }
+
+  /** Its ADD failed. Without a record nothing was done for it, so its DEL is quick. This need not be durable. */
+  addFailed(containerId: ContainerId): void {
+    if (this.knows(containerId) === "never-added") this.#parts.state.settle(containerId);
   }
 
   stats(): JournalStats {
@@ -233,4 +238,4 @@ export class Journal {
   }
 }
 
-type Knowledge = "live" | "never-added" | "lost";
+type Knowledge = "live" | "settled" | "never-added" | "lost";
