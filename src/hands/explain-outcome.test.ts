@@ -96,3 +96,9 @@ test("explainOutcome tells a missing program from one that could not be run", ()
     message: expect.stringContaining("busy"),
   });
 });
+
+test("explainOutcome says to try later when the hand had too much to do, and only then", () => {
+  const refused = { exitCode: undefined, failure: "refused", message: "Cannot run more than 8 plugins" } as const;
+  expect(explainOutcome(outcome({ ...refused, errno: 11 }), context)).toMatchObject({ code: "try-later" });
+  expect(explainOutcome(outcome(refused), context)).toMatchObject({ code: "delegate-failed" });
+});
