@@ -25,22 +25,30 @@ export class ItemReader {
   *push(chunk: Buffer): Generator<string> {
     let start = 0;
     for (let at = this.#nextBracket(chunk, 0); at < chunk.length; at = this.#nextBracket(chunk, at + 1)) {
-      const isOpening = chunk[at] === openBrace || chunk[at] === openBracket;
-      if (isOpening && this.#isInItems && this.#depth === itemsDepth) start = at;
-      this.#depth += isOpening ? 1 : -1;
-      if (isOpening && !this.#isInItems && this.#depth === itemsDepth && chunk[at] === openBracket) {
+      const step = this.#step(chunk[at] ?? 0);
+      if (step === "item begins" || step === "items end") start = at;
+      else if (step === "items begin?") {
         this.#frame.add(chunk.subarray(start, at + 1));
         start = at + 1;
         this.#isInItems = /"items"\s*:\s*\[$/.test(this.#frame.tail());
-      } else if (!isOpening && this.#isInItems && this.#depth === itemsDepth) {
+      } else if (step === "item ends") {
         this.#item.add(chunk.subarray(start, at + 1));
         yield this.#item.take();
-      } else if (!isOpening && this.#isInItems && this.#depth < itemsDepth) {
-        this.#isInItems = false;
-        start = at;
       }
     }
     this.#keep(chunk.subarray(start));
+  }
+
+  /** Goes into the bracket or out of it. */
+  #step(bracket: number): "item begins" | "item ends" | "items begin?" | "items end" | undefined {
+    const isOpening = bracket === openBrace || bracket === openBracket;
+    this.#depth += isOpening ? 1 : -1;
+    if (!this.#isInItems) return bracket === openBracket && this.#depth === itemsDepth ? "items begin?" : undefined;
+    if (isOpening) return this.#depth === itemsDepth + 1 ? "item begins" : undefined;
+    if (this.#depth === itemsDepth) return "item ends";
+    if (this.#depth > itemsDepth) return undefined;
+    this.#isInItems = false;
+    return "items end";
   }
 
   get isWhole(): boolean {

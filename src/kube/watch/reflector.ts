@@ -99,8 +99,7 @@ export class Reflector<T extends Named> {
       const afterMs = await this.#followOnce();
       if (this.#isClosed) return;
       this.#failures += 1;
-      const pauseMs = backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs });
-      await this.#sleep(pauseMs);
+      await this.#sleep(backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs }));
     }
   }
 
@@ -112,13 +111,17 @@ export class Reflector<T extends Named> {
       return undefined;
     } catch (thrown) {
       if (this.#isClosed || thrown === restart) return undefined;
-      if (this.#position === undefined && this.#isStreaming && (thrown === noEndOfList || isStreamRefused(thrown))) {
-        this.#isStreaming = false;
-        return await this.#followOnce();
-      }
+      if (this.#stopsStreaming(thrown)) return await this.#followOnce();
       this.#failed(thrown);
       return thrown instanceof KubeError ? thrown.retryAfterMs : undefined;
     }
+  }
+
+  /** Whether a plain list is to be taken at once, because the server cannot begin a watch with one. */
+  #stopsStreaming(thrown: unknown): boolean {
+    if (this.#position !== undefined || !this.#isStreaming) return false;
+    this.#isStreaming = thrown !== noEndOfList && !isStreamRefused(thrown);
+    return !this.#isStreaming;
   }
 
   #failed(thrown: unknown): void {
@@ -143,11 +146,10 @@ export class Reflector<T extends Named> {
   }
 
   async #takeList(): Promise<void> {
-    const { listed, position } = await this.#list(this.#seen);
-    this.#takeOver(listed, position);
+    this.#takeOver(await this.#list(this.#seen));
   }
 
-  #takeOver(listed: ReadonlyMap<string, T>, position: string): void {
+  #takeOver({ listed, position }: Listed<T>): void {
     this.store.replace(listed);
     this.#moveTo(position);
     this.#health.listed();
@@ -204,7 +206,7 @@ export class Reflector<T extends Named> {
     const { type, object, resourceVersion } = event;
     this.#health.works();
     if (this.#listing !== undefined && isEndOfList(event)) {
-      this.#takeOver(this.#listing, resourceVersion);
+      this.#takeOver({ listed: this.#listing, position: resourceVersion });
       this.#listing = undefined;
     }
     if (this.#listing === undefined) this.#moveTo(resourceVersion);
