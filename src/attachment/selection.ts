@@ -2,6 +2,7 @@ import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { defaultNetworkAnnotation } from "../base/annotations.ts";
 import { LeveeError } from "../base/errors.ts";
 import { firstChars } from "../base/short-text.ts";
+import { trimSpace } from "../base/trim-space.ts";
 import { ifnameBytesMax } from "../cni/interface-name.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { arrayElements, asJsonText, jsonKind } from "../cni/json-text.ts";
@@ -18,7 +19,7 @@ const networksMax = 64;
  * them.
  */
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
-  if (annotation === "") return [];
+  if (trimSpace(annotation) === "") return [];
   // Multus' own test for the grammar: the short form contains none of these characters.
   const elements = /[[{"]/.test(annotation)
     ? parseJsonForm(annotation, podNamespace)
@@ -80,17 +81,17 @@ function parseShortForm(annotation: string, podNamespace: Namespace): SelectionE
   const items = annotation.split(",");
   // Check the count first: parsing 256 KiB of commas would block the daemon for half a second.
   refuseTooMany(items.length);
-  return items.map((item) => parseShortItem(item.trim(), podNamespace));
+  return items.map((item) => parseShortItem(trimSpace(item), podNamespace));
 }
 
 /** `[<namespace>/]<name>[@<interface>]` */
 function parseShortItem(item: string, podNamespace: Namespace): SelectionElement {
   const slashed = item.split("/");
   if (slashed.length > 2) throw shortFormError("Invalid network object (failed at '/')");
-  const namespace = slashed.length === 2 ? (slashed[0] ?? "").trim() : "";
+  const namespace = slashed.length === 2 ? trimSpace(slashed[0] ?? "") : "";
   const named = (slashed.at(-1) ?? "").split("@");
   if (named.length > 2) throw shortFormError("Invalid network object (failed at '@')");
-  const [name = "", ifname = ""] = named.map((part) => part.trim());
+  const [name = "", ifname = ""] = named.map(trimSpace);
   checkLabel(namespace);
   checkLabel(name);
   checkShortIfname(ifname);

@@ -8,7 +8,7 @@ export function ifnameProblem(name: string): string | undefined {
   if (name === "") return "interface name is empty";
   if (Buffer.byteLength(name, "utf8") > ifnameBytesMax) return "interface name is too long";
   if (name === "." || name === "..") return "interface name is . or ..";
-  if (/[/:\s\u0085]/u.test(name)) return "interface name contains / or : or whitespace characters";
+  if (/[/:\p{White_Space}]/u.test(name)) return "interface name contains / or : or whitespace characters";
   // Stricter than libcni: the kernel cuts the name at a NUL, and other control characters garble logs.
   if (/\p{Cc}/u.test(name)) return "interface name contains control characters";
   return undefined;

@@ -67,6 +67,8 @@ describe("parseCidr", () => {
     ["FD00::1/64", "fd00::1/64", 64],
     ["fd00::/128", "fd00::/128", 128],
     ["::ffff:10.0.0.2/120", "10.0.0.2/24", 24],
+    ["10.1.1.5/024", "10.1.1.5/24", 24],
+    ["fd00::1/0064", "fd00::1/64", 64],
   ] as const)("reads %s as %s, host bits kept", (text, canonical, prefix) => {
     expect(parseCidr(text)).toMatchObject({ text: canonical, prefix });
   });
@@ -76,7 +78,6 @@ describe("parseCidr", () => {
     "10.0.0.2/",
     "10.0.0.2/33",
     "10.0.0.2/-1",
-    "10.0.0.2/024",
     "10.0.0.2/2 ",
     "fd00::/129",
     "::ffff:10.0.0.2/95",
@@ -84,6 +85,10 @@ describe("parseCidr", () => {
     "x/24",
     "10.0.0.2/24/24",
     "10.0.0.2/1000",
+    `10.0.0.2/${"9".repeat(400)}`,
+    "10.0.0.2/+24",
+    "10.0.0.2/0x18",
+    "10.0.0.2/2e1",
   ])("refuses %j", (text) => {
     expect(parseCidr(text)).toBeUndefined();
   });

@@ -31,7 +31,7 @@ export function parseCidr(text: string): Cidr | undefined {
   const written = text.slice(0, slash);
   const ip = parseIp(written);
   const digits = text.slice(slash + 1);
-  if (ip === undefined || !/^(?:0|[1-9][0-9]{0,2})$/.test(digits)) return undefined;
+  if (ip === undefined || !/^[0-9]+$/.test(digits)) return undefined;
   const isMapped = ip.family === 4 && written.includes(":");
   // The prefix of an IPv4 address written as IPv6 counts the bits of the IPv6 form.
   const prefix = isMapped ? Number(digits) - 96 : Number(digits);

@@ -7,7 +7,7 @@ const complete: RawRequest = {
   containerId: "c0ffee",
   netns: "/run/netns/a",
   ifname: "eth0",
-  cniArgs: "K8S_POD_NAME=a;X=y=z",
+  cniArgs: "K8S_POD_NAMESPACE=b;K8S_POD_NAME=a;X=y=z",
   cniPath: "/opt/cni/bin:/usr/lib/cni",
 };
 const empty: RawRequest = { verb: "ADD", containerId: "", netns: "", ifname: "", cniArgs: "", cniPath: "" };
@@ -27,6 +27,7 @@ describe("parseRequest", () => {
     for (const verb of ["ADD", "CHECK"] as const) {
       const { args, ...request } = parseRequest({ ...complete, verb });
       expect(args.pairs).toEqual([
+        ["K8S_POD_NAMESPACE", "b"],
         ["K8S_POD_NAME", "a"],
         ["X", "y=z"],
       ]);

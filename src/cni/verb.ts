@@ -1,6 +1,6 @@
 import type { ContainerId, IfName, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import { type CniArgs, noArgs, parseCniArgs, podArgs } from "./cni-args.ts";
+import { type CniArgs, noArgs, parseCniArgs, podArgs, type PodArgs } from "./cni-args.ts";
 import { ifnameProblem } from "./interface-name.ts";
 import { jsonString } from "./json-text.ts";
 
@@ -90,7 +90,10 @@ export const verbTable: Readonly<Record<Verb, Readonly<Record<Variable, Need>>>>
 
 /** The field of each variable in a call, and the check of its value. */
 const variables: Readonly<
-  Record<Variable, { readonly field: keyof RawRequest; readonly problem: (value: string) => string | undefined }>
+  Record<
+    Variable,
+    { readonly field: keyof RawRequest; readonly problem: (value: string, verb: Verb) => string | undefined }
+  >
 > = {
   CNI_CONTAINERID: { field: "containerId", problem: containerIdProblem },
   CNI_NETNS: { field: "netns", problem: netnsProblem },
@@ -130,7 +133,7 @@ function problemsOf(verb: Verb, raw: RawRequest): string[] {
   );
   const wrong = rows.flatMap(([name, row]) => {
     const value = raw[row.field];
-    const problem = value === "" ? undefined : row.problem(value);
+    const problem = value === "" ? undefined : row.problem(value, verb);
     return problem === undefined ? [] : [`${name} ${problem}: current value is ${jsonString(clip(value))}`];
   });
   // The first sentence is the one of libcni's plugin skeleton, which users of the runtimes know.
@@ -175,11 +178,19 @@ function netnsProblem(value: string): string | undefined {
   return undefined;
 }
 
-function argsProblem(value: string): string | undefined {
+function argsProblem(value: string, verb: Verb): string | undefined {
   return (
     problemWhen(() => parseCniArgs(value), "must be KEY=VALUE pairs separated by ';'") ??
-    problemWhen(() => podArgs(parseCniArgs(value)), "must name the pod as Kubernetes does")
+    problemWhen(() => podArgs(parseCniArgs(value)), "must name the pod as Kubernetes does") ??
+    (verb === "ADD" ? halfPodProblem(podArgs(parseCniArgs(value))) : undefined)
   );
+}
+
+/** Without its name or namespace the pod would get the default network alone, whatever it asks for. */
+function halfPodProblem({ namespace, name, uid }: PodArgs): string | undefined {
+  const isForNone = namespace === undefined && name === undefined && uid === undefined;
+  if (isForNone || (namespace !== undefined && name !== undefined)) return undefined;
+  return "must have both K8S_POD_NAMESPACE and K8S_POD_NAME, or name no pod at all";
 }
 
 /** `read` has one way to fail, and the caller adds the value to the message. */

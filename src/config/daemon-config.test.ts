@@ -214,11 +214,15 @@ describe("parseDaemonConfig returns", () => {
     }
   });
 
-  test("lists that are empty as their defaults, as Multus does", () => {
-    expect(parse({ systemNamespaces: [], globalNamespaces: "" })).toMatchObject({
-      systemNamespaces: ["kube-system"] as never,
-      globalNamespaces: ["default"] as never,
-    });
+  test.each([
+    [{}, ["kube-system"], ["default"]],
+    [{ systemNamespaces: null, globalNamespaces: null }, ["kube-system"], ["default"]],
+    [{ globalNamespaces: "" }, ["kube-system"], ["default"]],
+    [{ systemNamespaces: [], globalNamespaces: " " }, [], []],
+    [{ systemNamespaces: [""], globalNamespaces: "," }, [], []],
+    [{ globalNamespaces: " ,a\u0085," }, ["kube-system"], ["a"]],
+  ])("lists of namespaces as Multus does: %j", (given, systemNamespaces, globalNamespaces) => {
+    expect(parse(given)).toMatchObject({ systemNamespaces, globalNamespaces });
   });
 });
 

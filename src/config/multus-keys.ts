@@ -47,7 +47,7 @@ export const multusKeys = {
   "defaultNetworks": used("strings", "Further networks for every pod outside `systemNamespaces`."),
   "systemNamespaces": used(
     "strings",
-    "Namespaces whose pods get no `defaultNetworks` and whose ADDs go first; `kube-system`.",
+    "Namespaces whose pods get no `defaultNetworks` and whose ADDs go first; `kube-system` unless set, none with an empty list.",
   ),
   "multusNamespace": used(
     "string",
@@ -59,7 +59,7 @@ export const multusKeys = {
   ),
   "globalNamespaces": used(
     "string",
-    "Namespaces whose networks every pod may use, separated by commas; `default` unless set.",
+    "Namespaces whose networks every pod may use, separated by commas; `default` unless set, none with blanks and commas alone.",
   ),
   "readinessindicatorfile": used(
     "path",

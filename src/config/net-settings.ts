@@ -1,5 +1,6 @@
 import type { JsonText, Namespace } from "../base/brand.ts";
 import { isSupportedVersion, supportedVersions } from "../cni/cni-version.ts";
+import { trimSpace } from "../base/trim-space.ts";
 import { scanObject, valueOf } from "../cni/json-text.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
@@ -63,11 +64,16 @@ type Scopes = Pick<NetSettings, "systemNamespaces" | "multusNamespace" | "namesp
 /** Settings about namespaces. */
 function readScopes(from: SettingsReader): Scopes {
   const multusNamespace = from.word("multusNamespace", isNamespace, "set the name of a namespace");
+  const globalNamespaces = from.string("globalNamespaces");
   return {
     systemNamespaces: namespaces(from, "systemNamespaces", from.strings("systemNamespaces")),
     multusNamespace: multusNamespace ?? (netDefaults.multusNamespace as Namespace), // a namespace by what is written above
     namespaceIsolation: from.flag("namespaceIsolation") ?? false,
-    globalNamespaces: namespaces(from, "globalNamespaces", from.string("globalNamespaces")?.split(",")),
+    globalNamespaces: namespaces(
+      from,
+      "globalNamespaces",
+      globalNamespaces === "" ? undefined : globalNamespaces?.split(","),
+    ),
   };
 }
 
@@ -78,17 +84,16 @@ function isConfName(text: string): boolean {
 
 const confNameRemedy = "set letters, digits, '_', '.' and '-', the first a letter or digit";
 
-/** An empty list counts as unset, as in Multus. */
+/** A list without a name means no namespace, as in Multus. Only an unset one has the default. */
 function namespaces(
   from: SettingsReader,
   key: "systemNamespaces" | "globalNamespaces",
   given: readonly string[] | undefined,
 ): readonly Namespace[] {
-  const names = given?.map((name) => name.trim()).filter((name) => name !== "") ?? [];
+  const names = (given ?? netDefaults[key]).map(trimSpace).filter((name) => name !== "");
   const right = names.filter(isNamespace);
   if (right.length < names.length) from.wrong(key, "set names of namespaces: lower-case letters, digits and '-'");
-  // The defaults are namespaces by what is written above.
-  return Object.freeze(right.length > 0 ? right : ([...netDefaults[key]] as string[] as Namespace[]));
+  return Object.freeze(right);
 }
 
 function isNamespace(text: string): text is Namespace {

@@ -120,10 +120,10 @@ export class Hand {
   }
 
   /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
-  async links(netns: NetnsPath | ""): Promise<NetnsLinks | undefined> {
+  async links(netns: NetnsPath | "", countsUsers = false): Promise<NetnsLinks | undefined> {
     this.#require("links");
     const step = this.#unplanned();
-    return done(await this.#ask(step, encodeLinks(step, netns), quickMs, readNetnsLinks));
+    return done(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
   }
 
   /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */

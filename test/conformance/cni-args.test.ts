@@ -42,7 +42,15 @@ test("no CNI_ARGS at all is no error: the call is for no pod", async () => {
   expect(await lab.calls()).toHaveLength(2);
 });
 
-for (const args of ["novalue", "=x", "K8S_POD_NAMESPACE=../x;K8S_POD_NAME=web"]) {
+for (const args of [
+  "novalue",
+  "=x",
+  "K8S_POD_NAMESPACE=../x;K8S_POD_NAME=web",
+  "K8S_POD_NAMESPACE=default",
+  "K8S_POD_NAMESPACE=default;K8S_POD_NAME=",
+  "K8S_POD_NAME=web;K8S_POD_UID=u-1",
+  "K8S_POD_UID=u-1",
+]) {
   test(`${args} is code 4, and nothing runs`, async () => {
     await using lab = await startNode();
     expect(
@@ -51,6 +59,15 @@ for (const args of ["novalue", "=x", "K8S_POD_NAMESPACE=../x;K8S_POD_NAME=web"])
     expect(await lab.calls()).toEqual([]);
   });
 }
+
+test("half a pod does not stop a DEL", async () => {
+  await using lab = await startNode();
+  await lab.pod("web", {});
+  const call = { containerId: containerId("half"), netns: lab.netns("a"), args: lab.podArgs("web") };
+  resultOf(await lab.cni("ADD", call));
+  expectSilence(await lab.cni("DEL", { ...call, args: "K8S_POD_NAMESPACE=default" }));
+  await onlyCall(lab, "DEL", "first");
+});
 
 test("plugins get the CNI_ variables and PATH, and nothing else of the runtime's environment", async () => {
   await using lab = await startNode();

@@ -67,6 +67,7 @@ export function refusedByBoth(confDir: string): readonly Refused[] {
     asks("nets/Lan", `${mismatch}'Lan'`),
     asks("nets/lan.a", `${mismatch}'lan.a'`),
     asks("nets/-lan", `${mismatch}'-lan'`),
+    asks("\ufeffnets/lan", `${mismatch}'\ufeffnets'`),
     asks("nets/lan@myIfc Name", `${badIfname}'myIfc Name'`),
     asks("nets/lan@very_long_interface_name", `${badIfname}'very_long_interface_name'`),
     asks("nets/lan@sixteen_chars_xx", `${badIfname}'sixteen_chars_xx'`),
@@ -215,6 +216,7 @@ export const servedByBoth: readonly Accepted[] = [
   gives("nets/dmz, nets/lan", ["first eth0", "third net1", "second net2"]),
   gives("nets/lan@my_interface", ["first eth0", "second my_interface"]),
   gives(" nets / lan @ if0 ,nets/dmz", ["first eth0", "second if0", "third net2"]),
+  gives("\u0085nets\u00a0/\u2003lan\u0085@\u0085if0\u3000,nets/dmz", ["first eth0", "second if0", "third net2"]),
   gives("nets/lan@fifteen_chars_x", ["first eth0", "second fifteen_chars_x"]),
   gives("nets/lan,nets/lan", ["first eth0", "second net1", "second net2"]),
   gives(
@@ -242,6 +244,10 @@ export const servedByBoth: readonly Accepted[] = [
   gives(onCaps('"mac":"02:00:00:00:00:09","ips":["10.1.1.5/24","fd00::5"]'), ["first eth0", "third net1"], {
     args: ";MAC=02:00:00:00:00:09;IP=10.1.1.5/24,fd00::5",
     runtimeConfig: { ips: ["10.1.1.5/24", "fd00::5"], mac: "02:00:00:00:00:09" },
+  }),
+  gives(onCaps('"ips":["10.1.1.5/024"]'), ["first eth0", "third net1"], {
+    args: ";IP=10.1.1.5/024",
+    runtimeConfig: { ips: ["10.1.1.5/024"] },
   }),
   gives(onCaps('"infiniband-guid":"24:8a:07:03:00:8d:ae:2e","deviceID":"0000:00:1f.6"'), ["first eth0", "third net1"], {
     runtimeConfig: { deviceID: "0000:00:1f.6", infinibandGUID: "24:8a:07:03:00:8d:ae:2e" },

@@ -152,6 +152,12 @@ export const confCases: readonly ConfCase[] = [
     runs: ["second eth0", "third net1"],
   },
   {
+    what: "defaultNetworks: an empty systemNamespaces exempts no namespace",
+    conf: () => ({ clusterNetwork: "home", defaultNetworks: ["by-name"], systemNamespaces: [] }),
+    annotations: onDmz,
+    runs: ["second eth0", "first net1", "third net2"],
+  },
+  {
     what: "defaultNetworks: not with delegates",
     conf: (lab) => ({ delegates: [inline(lab, "first")], defaultNetworks: ["by-name"] }),
     runs: ["first eth0"],

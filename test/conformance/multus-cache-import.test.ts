@@ -121,6 +121,37 @@ test("what Multus attached after the take-over, on a node that went back to it f
   expect(await leftovers(lab)).toEqual([]);
 });
 
+// Multus puts a device that the kubelet allotted into the configuration, and one that the pod names into runtimeConfig only.
+test.each([
+  ["the kubelet allotted", `,"deviceID":"d1","pciBusID":"d1"`],
+  ["the pod names", ""],
+])("a device that %s reaches the plugin at DEL as it did at ADD", async (_who, inConf) => {
+  await using lab = await startNode({
+    prepare: (lab) =>
+      writeMultusCache(lab, "v4.3.0", {
+        id,
+        netns: lab.netns("a"),
+        networks: [
+          {
+            ...{ name: "lan", ifname: "eth0", isList: false, cniVersion: "1.0.0", deviceID: "d1" },
+            plugins: [plugin(lab, "third", `${inConf},"capabilities":{"deviceID":true}`)],
+            result: `{"cniVersion":"1.0.0"}`,
+            capabilityArgs: `{"deviceID":"d1"}`,
+          },
+        ],
+      }),
+  });
+  expectSilence(await lab.cni("DEL", { containerId: id, netns: netnsOf(lab) }));
+  const { stdin } = await onlyCall(lab, "DEL", "third");
+  expect(stdin).toContain(`"k":2${inConf},`);
+  const keys = stdin.match(/"(?:deviceID|pciBusID|runtimeConfig)":/gu)?.toSorted();
+  expect(keys).toEqual(
+    inConf === ""
+      ? ['"deviceID":', '"runtimeConfig":']
+      : ['"deviceID":', '"deviceID":', '"pciBusID":', '"runtimeConfig":'],
+  );
+});
+
 test("an ADD for a container that Multus has attached already is refused", async () => {
   await using lab = await multusNode("v4.2.2");
   expect(errorOf(await lab.cni("ADD", { containerId: id, netns: netnsOf(lab) }))).toMatchObject({ code: 103 });
@@ -190,7 +221,7 @@ test("a broken scratch file beside good results: the results tell what to delete
   expect(await filesIn(lab.cniDir)).toEqual([]);
 });
 
-test("neither cache nor pod: DEL succeeds and the loss is written down", async () => {
+test("neither cache nor pod: the default network is deleted, and the loss is written down", async () => {
   await using lab = await startNode({
     prepare: async (lab) => {
       await mkdir(lab.cniDir, { recursive: true });
@@ -198,6 +229,6 @@ test("neither cache nor pod: DEL succeeds and the loss is written down", async (
     },
   });
   expectSilence(await lab.cni("DEL", { containerId: id, args: lab.podArgs("gone") }));
-  expect(await lab.calls()).toEqual([]);
+  expect(await story(lab)).toEqual(["DEL first eth0"]);
   expect((await leaks(lab)).map(({ containerId: leaked }) => leaked)).toEqual([id]);
 });

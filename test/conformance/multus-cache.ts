@@ -12,6 +12,8 @@ export interface MultusNetwork {
   readonly cniVersion: string;
   readonly result: string;
   readonly capabilityArgs?: string;
+  /** The device that the scratch file names beside the configuration. */
+  readonly deviceID?: string;
 }
 
 export type MultusVersion = "v4.2.2" | "v4.3.0" | "newest";
@@ -51,6 +53,7 @@ function element(network: MultusNetwork, version: MultusVersion): string {
     Name: network.ifname === "eth0" ? name : `default/${name}`,
     IsFilterV4Gateway: false,
     IsFilterV6Gateway: false,
+    ...(network.deviceID === undefined ? {} : { deviceID: network.deviceID }),
     Bytes: base64(bytes),
   });
 }

@@ -52,6 +52,13 @@ test("globalNamespaces replaces the implicit default", async () => {
   expect(errorOf(await attach(lab, "shop", { [networksAnnotation]: "default/lan" }))).toMatchObject({ code: 114 });
 });
 
+test.each([" ", ",", " , ", "\u0085"])("globalNamespaces of %j opens no namespace, not even default", async (given) => {
+  await using lab = await startNode({ settings: { namespaceIsolation: true, globalNamespaces: given } });
+  const error = errorOf(await attach(lab, "shop", { [networksAnnotation]: "default/lan" }));
+  expect(error).toMatchObject({ code: 114, msg: expect.stringContaining("target namespace default") });
+  expect(await lab.calls()).toEqual([]);
+});
+
 test("a namespace in globalNamespaces is open", async () => {
   await using lab = await startNode({ settings: { namespaceIsolation: true, globalNamespaces: " infra , other" } });
   resultOf(await attach(lab, "shop", { [networksAnnotation]: "infra/lan" }));

@@ -60,3 +60,5 @@ pub const SHARED: u8 = 59;
 pub const IDLE_MS: u8 = 60;
 pub const OWN_NETNS_DEV: u8 = 61;
 pub const OWN_NETNS_INO: u8 = 62;
+pub const COUNT_USERS: u8 = 70;
+pub const USERS: u8 = 71;

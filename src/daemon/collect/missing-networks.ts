@@ -31,7 +31,7 @@ export function isRunning(pod: PodFacts): boolean {
 /** The networks that the annotations name; none when they are unreadable, since no attachment can follow from them. */
 export function networksAskedFor(pod: PodFacts, multusNamespace: Namespace): readonly string[] {
   try {
-    const annotation = (pod.annotations[networksAnnotation] ?? "").trim();
+    const annotation = pod.annotations[networksAnnotation] ?? "";
     const own = defaultNetworkOf(pod.annotations, multusNamespace);
     return [...(own === undefined ? [] : [own]), ...parseSelection(annotation, pod.namespace)].map(networkNameOf);
   } catch (thrown) {

@@ -128,7 +128,7 @@ export async function sourceOf(
   const network = `${definition.namespace}/${definition.name}` as NetworkName;
   const what = `the NetworkAttachmentDefinition ${network}`;
   const resource = resourceOf(definition);
-  if (definition.config !== undefined && definition.config.trim() !== "") {
+  if (definition.config !== undefined && definition.config !== "") {
     return {
       network,
       ...resource,

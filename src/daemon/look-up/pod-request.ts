@@ -35,7 +35,7 @@ const noWishes: Wishes = { elements: [], definitions: new Map() };
 /** Reads the pod's annotation and finds each network it names. It needs no slot and no configuration. */
 export async function requestOf(pod: PodFacts | undefined, view: NetworkLookup): Promise<PodRequest> {
   const annotation = pod?.annotations[networksAnnotation] ?? "";
-  if (pod === undefined || annotation.trim() === "") return withPod(pod, noWishes);
+  if (pod === undefined || annotation === "") return withPod(pod, noWishes);
   const key = `${pod.namespace}\n${annotation}`;
   const elements = sameWishes.elements(key) ?? parseSelection(annotation, pod.namespace);
   const definitions = new Map<string, NetworkDefinition>();

@@ -112,16 +112,18 @@ describe("importMultusCache", () => {
 });
 
 describe("importMultusCache with devices and damaged files", () => {
-  test("passes the device to every plugin", async () => {
-    const element = clusterElement
-      .replace('"Bytes":"' + base64(clusterList), '"Bytes":"' + base64(clusterList))
-      .replace(
-        '"IsFilterV6Gateway":false,',
-        '"IsFilterV6Gateway":false,"deviceID":"0000:3b:02.1","resourceName":"intel.com/sriov",',
-      );
-    const record = await onlyRecord(await aCache({ [sandbox]: `[${element}]` }));
-    for (const { stdin } of record.chains[0]!.links)
-      expect(JSON.parse(stdin)).toMatchObject({ deviceID: "0000:3b:02.1", pciBusID: "0000:3b:02.1" });
+  test("leaves an allotted device where Multus has put it, and adds it nowhere else", async () => {
+    const device = '"deviceID":"0000:3b:02.1","pciBusID":"0000:3b:02.1"';
+    const withDevice = lan.replace('"id":', `${device},"id":`);
+    const named = '"deviceID":"0000:3b:02.1","resourceName":"intel.com/sriov","Bytes":"';
+    const element = lanElement.replace(`"Bytes":"${base64(lan)}`, `${named}${base64(withDevice)}`);
+    const record = await onlyRecord(await aCache({ [sandbox]: `[${clusterElement},${element}]` }));
+    const [first, second] = record.chains.map(({ links }) =>
+      links.map(({ stdin }) => stdin.split("0000:3b:02.1").length - 1),
+    );
+    expect({ first, second }).toEqual({ first: [0, 0], second: [2] });
+    expect(record.chains[1]!.links[0]!.stdin).toContain(device);
+    expect(record.chains[1]!.multus.request).toMatchObject({ deviceId: "0000:3b:02.1" });
   });
 
   test("reports what cannot be used, leaves it in place, and never throws", async () => {
@@ -212,7 +214,7 @@ describe("Journal with a Multus folder", () => {
 
     const again = await openIn(stateDir, { multusDir });
     expect(again.importReport).toBeUndefined();
-    expect(again.knows(containerId(sandbox))).toBe("never-added");
+    expect(again.knows(containerId(sandbox))).toBe("settled");
     expect(again.knows(containerId("damaged"))).toBe("lost");
     await again.close();
   });

@@ -76,8 +76,8 @@ type ChainFacts = Pick<Chain, "ifname" | "isDefault" | "cniArgs" | "routes"> &
 
 function chainOf(conf: NetworkConf, facts: ChainFacts): Chain {
   const { capabilityArgs, request, network, ...rest } = facts;
-  const device = request.deviceId === undefined ? {} : { deviceId: request.deviceId };
-  const stdin = { name: conf.name, cniVersion: conf.cniVersion, runtimeConfig: capabilityArgs, ...device };
+  // Multus has put an allotted device into the bytes already. One that the pod named is in the capability values alone.
+  const stdin = { name: conf.name, cniVersion: conf.cniVersion, runtimeConfig: capabilityArgs };
   return {
     ...rest,
     network: (network === "" ? conf.name : network) as NetworkName,
