@@ -18,7 +18,7 @@ import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
-import { Places } from "./places.ts";
+import { HandPlaces } from "./hand-places.ts";
 import { lookError, lookResult } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
@@ -56,8 +56,8 @@ export class Hand {
   /** The plugin folders for a record that names none. */
   readonly cniPath: string;
   /** One for each record whose chains it undoes. Only the resident hand has several users, so only it has lanes. */
-  readonly lanes: Places | undefined;
-  readonly #runs: Places | undefined;
+  readonly lanes: HandPlaces | undefined;
+  readonly #runs: HandPlaces | undefined;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
@@ -75,8 +75,8 @@ export class Hand {
     this.version = options.version;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
-    this.lanes = options.isResident ? new Places(residentRunsMax) : undefined;
-    this.#runs = options.isResident ? new Places(residentRunsMax) : undefined;
+    this.lanes = options.isResident ? new HandPlaces(residentRunsMax) : undefined;
+    this.#runs = options.isResident ? new HandPlaces(residentRunsMax) : undefined;
   }
 
   get isLost(): boolean {

@@ -1,7 +1,7 @@
 import type { LeveeError } from "../base/errors.ts";
 
 /** A fixed number of places, given in the order of asking. */
-export class Places {
+export class HandPlaces {
   #free: number;
   #waiting: Waiting[] = [];
   #closed: LeveeError | undefined;
@@ -24,7 +24,7 @@ export class Places {
     this.#closed = reason;
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { reject } of waiting) reject(reason);
+    for (const waiter of waiting) waiter.reject(reason);
   }
 
   #place(): Disposable {
