@@ -2,10 +2,10 @@ import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { withoutIndents } from "../base/without-indents.ts";
 import type { Chain, ChainLink } from "../cni/chain.ts";
+import { finalResult } from "../cni/final-result.ts";
 import { asJsonText } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
 import { parseResult, withCniVersion } from "../cni/result.ts";
-import { withRouteEdit } from "../cni/route-edit.ts";
 import type { RunOrder } from "../wire/messages.ts";
 import type { Outcome } from "../wire/outcome.ts";
 import { explainOutcome, prefix } from "./explain-outcome.ts";
@@ -59,7 +59,7 @@ export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?
 
 /** Runs CHECK for every link in order with the final result, as the specification requires. */
 export async function runCheck(hand: Hand, chain: Chain, place: ChainPlace, result: JsonText): Promise<void> {
-  const final = withRouteEdit(result, chain.routes);
+  const final = finalResult(chain, result);
   for (const link of chain.links)
     await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, final) });
 }

@@ -2,8 +2,8 @@ import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { JsonText } from "../base/brand.ts";
 import type { Chain } from "../cni/chain.ts";
 import { prevResultAtDel } from "../cni/cni-version.ts";
+import { finalResult } from "../cni/final-result.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
-import { withRouteEdit } from "../cni/route-edit.ts";
 import { withoutRequest } from "../cni/without-request.ts";
 import type { Hand } from "./hand.ts";
 import { runPlain, type ChainPlace } from "./run-chain.ts";
@@ -77,7 +77,7 @@ async function delWith(
   const link = chain.links[at];
   if (link === undefined) throw new LeveeError("internal", `There is no link ${at} in the chain of ${chain.network}`);
   const isWanted = result !== undefined && prevResultAtDel(chain.cniVersion);
-  const stdin = isWanted ? withPrevResult(link.stdin, withRouteEdit(result, chain.routes)) : link.stdin;
+  const stdin = isWanted ? withPrevResult(link.stdin, finalResult(chain, result)) : link.stdin;
   await runPlain(hand, "DEL", { chain, link, place, stdin });
 }
 

@@ -35,9 +35,9 @@ export class Leaks {
 
   async add(record: AttachmentRecord, now: NetnsNow, failures: readonly ChainFailure[]): Promise<void> {
     const seen = withIdentity(record, now, this.#needs.bootId);
-    for (const { index, links, error } of failures) {
+    for (const { index, links, error, hasTimedOut } of failures) {
       const chains = seen.chains.map((chain, at) => (at === index ? { ...chain, links } : chain));
-      await this.#keep(leakOf({ ...seen, chains }, [index], error.message, this.#needs.clock));
+      await this.#keep({ ...leakOf({ ...seen, chains }, [index], error.message, this.#needs.clock), hasTimedOut });
     }
   }
 

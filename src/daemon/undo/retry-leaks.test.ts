@@ -28,6 +28,7 @@ function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}
     sinceWallMs: 0,
     attempts: 0,
     nextTryWallMs,
+    hasTimedOut: false,
     ...change,
   };
 }
@@ -99,14 +100,57 @@ test("retryDue tries everything once after wantAll", async () => {
 });
 
 test("retryDue ends its round after a while, so that hung plugins hold up no other work", async () => {
+  const ids = Array.from({ length: 12 }, (_, index) => `leak${index}`);
   const node = nodeWith(
-    ["a", "b", "c", "d"].map((id) => leak(id, 0)),
-    20_000,
+    ids.map((id) => leak(id, 0)),
+    8_000,
   );
   await node.retries.retryDue(node.hand);
-  expect(node.resolved).toEqual(["a", "b"]);
-  await node.retries.retryDue(node.hand);
-  expect(node.resolved).toEqual(["a", "b", "c", "d"]);
+  expect(node.resolved.length).toBeLessThan(ids.length);
+  while (node.resolved.length < ids.length) await node.retries.retryDue(node.hand);
+  expect(node.resolved.toSorted()).toEqual(ids.toSorted());
+});
+
+test("retryDue tries several leaks at a time, and those that hung at their last try after all others", async () => {
+  const started: string[] = [];
+  let release = (): void => undefined;
+  const hung = new Promise<void>((resolve) => (release = resolve));
+  const node = nodeWith([
+    leak("hung0", 0, { hasTimedOut: true }),
+    leak("hung1", 0, { hasTimedOut: true }),
+    ...Array.from({ length: 8 }, (_, index) => leak(`quick${index}`, 0)),
+  ]);
+  const run = async ({ env }: RunOrder): Promise<Outcome> => {
+    const id = env["CNI_CONTAINERID"] ?? "";
+    started.push(id);
+    if (id.startsWith("hung")) await hung;
+    return outcome();
+  };
+  const round = node.retries.retryDue({ ...node.hand, run } as unknown as Hand); // as above
+  const enough = systemClock.monotonicMs() + 5_000;
+  while (started.length < 10 && systemClock.monotonicMs() < enough) await systemClock.sleep(1);
+  expect(started.slice(8).toSorted()).toEqual(["hung0", "hung1"]);
+  expect(node.resolved.filter((id) => id.startsWith("quick"))).toHaveLength(8);
+  release();
+  await round;
+  expect(node.resolved).toHaveLength(10);
+});
+
+test("retryDue works on one leak of a container at a time", async () => {
+  let running = 0;
+  let most = 0;
+  const node = nodeWith(
+    Array.from({ length: 6 }, (_, index) => leak(`l${index}`, 0, { containerId: containerId("one") })),
+  );
+  const run = async (): Promise<Outcome> => {
+    most = Math.max(most, ++running);
+    await systemClock.sleep(1);
+    running -= 1;
+    return outcome();
+  };
+  await node.retries.retryDue({ ...node.hand, run } as unknown as Hand); // as above
+  expect(most).toBe(1);
+  expect(node.resolved).toHaveLength(6);
 });
 
 test("retryDue undoes a failed ADD without the pod's values once its plugin has refused them often enough", async () => {

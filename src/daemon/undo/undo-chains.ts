@@ -119,7 +119,7 @@ function placeFor(record: AttachmentRecord, order: UndoOrder, needs: UndoChainsN
   const { hand, now, limitMs, verb, reports } = order;
   const { clock, config, bootId, notes } = needs;
   const late = (): LeveeError =>
-    new LeveeError("delegate-timeout", `Cannot run another plugin as all ${Math.round(limitMs)} ms are used up`);
+    new LeveeError("delegate-timeout", "Cannot run another plugin as the time of its network is used up");
   const { containerId } = record;
   const netns = netnsToPass(record, now, bootId);
   const cniPath = pathFor(hand, record.cniPath, config.binDir);

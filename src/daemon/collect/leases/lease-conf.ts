@@ -6,7 +6,7 @@ import { pluginStdin } from "../../../cni/plugin-stdin.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import type { ConfCache } from "../../look-up/conf-cache.ts";
-import type { Lease } from "./leases.ts";
+import type { Lease } from "../../../hands/lease.ts";
 import type { View } from "../../../view/view.ts";
 import type { NetworkDefinition } from "../../../view/network-definition.ts";
 
