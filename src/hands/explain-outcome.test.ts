@@ -91,8 +91,12 @@ test("explainOutcome tells a missing program from one that could not be run", ()
     code: "delegate-missing",
     message: "default/lan (net1): Cannot run bridge for ADD: bridge is not in /opt/cni/bin",
   });
-  expect(explainOutcome(outcome({ exitCode: undefined, failure: "busy" }), context)).toMatchObject({
+  for (const failure of ["busy", "exec"] as const)
+    expect(explainOutcome(outcome({ exitCode: undefined, failure }), context)).toMatchObject({
+      code: "delegate-unrunnable",
+      message: expect.stringContaining(failure),
+    });
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "killed" }), context)).toMatchObject({
     code: "delegate-failed",
-    message: expect.stringContaining("busy"),
   });
 });

@@ -1,4 +1,4 @@
-import { LeveeError } from "../base/errors.ts";
+import { LeveeError, type ErrorCode } from "../base/errors.ts";
 import { parseCniError } from "../cni/cni-error.ts";
 import type { Outcome } from "../wire/outcome.ts";
 
@@ -35,8 +35,20 @@ export function prefix(context: { readonly network: string; readonly ifname: str
   return `${context.network} (${context.ifname})`;
 }
 
+/** Failures of a hand that started no plugin, so that there is nothing to undo. */
+const notStarted: Readonly<Record<string, ErrorCode>> = {
+  missing: "delegate-missing",
+  exec: "delegate-unrunnable",
+  busy: "delegate-unrunnable",
+};
+
+/** Whether an error says that its plugin was never started. */
+export function isNotStarted(code: string): boolean {
+  return Object.values(notStarted).some((known) => known === code);
+}
+
 function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
-  const code = outcome.failure === "missing" ? "delegate-missing" : "delegate-failed";
+  const code = notStarted[outcome.failure ?? ""] ?? "delegate-failed";
   const message = outcome.message === "" ? `it could not be run: ${outcome.failure ?? ""}` : outcome.message;
   return new LeveeError(
     code,
