@@ -52,7 +52,7 @@ describe("parseNetworkConf of a conf", () => {
     expect(parseNetworkConf(text, { what })).toMatchObject({
       ...{ name: "lan", cniVersion: "0.4.0", isList: false, text },
       plugins: [{ type: "macvlan", text, capabilities: { ips: true } }],
-    } as never);
+    });
     expect(parseNetworkConf(json('{"type":"a","Type":"b","name":"n"}'), { what }).plugins[0]?.type as string).toBe("b");
   });
 
