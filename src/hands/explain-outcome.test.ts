@@ -96,7 +96,7 @@ test("explainOutcome tells a missing program from one that could not be run", ()
       code: "delegate-unrunnable",
       message: expect.stringContaining(failure),
     });
-  expect(explainOutcome(outcome({ exitCode: undefined, failure: "killed" }), context)).toMatchObject({
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "refused" }), context)).toMatchObject({
     code: "delegate-failed",
   });
 });
@@ -105,4 +105,11 @@ test("explainOutcome says to try later when the hand had too much to do, and onl
   const refused = { exitCode: undefined, failure: "refused", message: "Cannot run more than 8 plugins" } as const;
   expect(explainOutcome(outcome({ ...refused, errno: 11 }), context)).toMatchObject({ code: "try-later" });
   expect(explainOutcome(outcome(refused), context)).toMatchObject({ code: "delegate-failed" });
+});
+
+test("explainOutcome takes a plugin that the daemon had killed because it hung for one that ran too long", () => {
+  expect(explainOutcome(outcome({ signal: 9, failure: "killed", wallUs: 26_000_000 }), context)).toMatchObject({
+    code: "delegate-timeout",
+    message: "default/lan (net1): bridge was killed with its children because it ran longer than 26000 ms",
+  });
 });

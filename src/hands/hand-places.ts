@@ -1,7 +1,23 @@
 import type { LeveeError } from "../base/errors.ts";
 
-/** A fixed number of places, given in the order of asking. */
+/** How many plugins the resident hand runs at a time, as docs/protocol.md says. */
+const runsMax = 8;
+
+/** The places of the resident hand, which several parts of the daemon use at the same time. */
 export class HandPlaces {
+  /** One for each record whose chains it undoes, taken before the time for them begins to count. */
+  readonly lanes = new Places(runsMax);
+  /** One for each run, whoever asks for it. */
+  readonly runs = new Places(runsMax);
+
+  close(reason: LeveeError): void {
+    this.lanes.close(reason);
+    this.runs.close(reason);
+  }
+}
+
+/** A fixed number of places, given in the order of asking. */
+class Places {
   #free: number;
   #waiting: Waiting[] = [];
   #closed: LeveeError | undefined;

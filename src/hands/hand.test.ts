@@ -322,7 +322,7 @@ test("run lets the resident hand have eight runs at a time; the others wait in t
 test("run and lanes reject for those that wait when the resident hand is lost", async () => {
   const { hand, cut } = connection(resident);
   const runs = Array.from({ length: 9 }, (_, index) => hand.run(order, index + 1).catch((thrown: unknown) => thrown));
-  const lanes = Array.from({ length: 9 }, () => hand.lanes?.take().catch((thrown: unknown) => thrown));
+  const lanes = Array.from({ length: 9 }, () => hand.places?.lanes.take().catch((thrown: unknown) => thrown));
   await settled();
   cut();
   for (const run of runs) expect(await run).toMatchObject({ code: "hand-lost" });

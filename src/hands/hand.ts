@@ -19,7 +19,7 @@ import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
-import { lookError, lookResult } from "./refusal.ts";
+import { foundAt, lookResult } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
 export interface HandChannel {
@@ -35,9 +35,6 @@ export interface HandChannel {
 const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
 const quickMs = 5_000;
-
-/** How many plugins the resident hand runs at a time, as docs/protocol.md says. */
-const residentRunsMax = 8;
 
 /** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
@@ -55,9 +52,8 @@ export class Hand {
   readonly version: number;
   /** The plugin folders for a record that names none. */
   readonly cniPath: string;
-  /** One for each record whose chains it undoes. Only the resident hand has several users, so only it has lanes. */
-  readonly lanes: HandPlaces | undefined;
-  readonly #runs: HandPlaces | undefined;
+  /** Only the resident hand has several users that must wait for each other. */
+  readonly places: HandPlaces | undefined;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
@@ -75,8 +71,7 @@ export class Hand {
     this.version = options.version;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
-    this.lanes = options.isResident ? new HandPlaces(residentRunsMax) : undefined;
-    this.#runs = options.isResident ? new HandPlaces(residentRunsMax) : undefined;
+    this.places = options.isResident ? new HandPlaces() : undefined;
   }
 
   get isLost(): boolean {
@@ -103,7 +98,7 @@ export class Hand {
     onProgress?: (idleMs: number) => void,
   ): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
-    using _place = this.#runs === undefined ? undefined : await this.#runs.take();
+    using _place = this.places === undefined ? undefined : await this.places.runs.take();
     const asked = this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
     const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
@@ -117,12 +112,7 @@ export class Hand {
   /** The identity behind each path; undefined for a path that does not exist. */
   async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
     const step = this.#unplanned();
-    const outcome = await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome);
-    if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
-      const reason = outcome.message || "the hand answered for another number of paths";
-      throw lookError(outcome, `Cannot look at ${paths.join(", ")}: ${reason}`);
-    }
-    return outcome.found;
+    return foundAt(paths, await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome));
   }
 
   /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
@@ -150,6 +140,10 @@ export class Hand {
   /** Ends a run early. Its outcome still arrives, as a failure. */
   kill(step: number): void {
     if (this.#waiting?.has(step) === true && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
+  }
+
+  killAll(): void {
+    for (const step of this.#waiting?.keys() ?? []) this.kill(step);
   }
 
   /** Takes an OUTCOME frame from the connection. */
@@ -203,8 +197,7 @@ export class Hand {
   left(): void {
     const waiters = [...(this.#waiting?.values() ?? [])];
     this.#waiting = undefined;
-    this.lanes?.close(this.#lostError());
-    this.#runs?.close(this.#lostError());
+    this.places?.close(this.#lostError());
     for (const waiter of waiters) {
       waiter.stopTimer();
       waiter.reject(this.#lostError());

@@ -17,7 +17,14 @@ export function lookResult<T>({ value, outcome }: { readonly value: T; readonly 
   throw lookError(outcome, outcome.message);
 }
 
-export function lookError(outcome: Outcome, message: string): LeveeError {
+/** What STAT found at each path. */
+export function foundAt(paths: readonly string[], outcome: Outcome): Outcome["found"] {
+  if (outcome.failure === undefined && outcome.found.length === paths.length) return outcome.found;
+  const reason = outcome.message || "the hand answered for another number of paths";
+  throw lookError(outcome, `Cannot look at ${paths.join(", ")}: ${reason}`);
+}
+
+function lookError(outcome: Outcome, message: string): LeveeError {
   if (isBusyRefusal(outcome)) return new LeveeError("try-later", message);
   const isForeign = outcome.failure === undefined || outcome.failure === "refused";
   return new LeveeError(isForeign ? "protocol-violated" : "io-failed", message);
