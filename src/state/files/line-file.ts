@@ -3,29 +3,31 @@ import { errnoOf } from "../../base/errors.ts";
 import { readLines, type LineLetter, type Segment } from "./checked-line.ts";
 
 /** Small beside the daemon's memory, and large beside a line. */
-const partBytes = 262_144;
+const usualPartBytes = 262_144;
 const newlineByte = 0x0a;
 
 /** A file of checked lines, read in parts: a journal may be longer than the memory that is left. */
 export class LineFile implements Disposable {
   readonly #fd: number;
+  readonly #partBytes: number;
   /** With the zeros at its end. */
   readonly fileBytes: number;
   /** Without them: the room that a killed daemon leaves behind the last line. */
   readonly linesBytes: number;
 
-  private constructor(fd: number) {
+  private constructor(fd: number, partBytes: number) {
     this.#fd = fd;
+    this.#partBytes = partBytes;
     this.fileBytes = fstatSync(fd).size;
     this.linesBytes = this.#withoutZeros();
   }
 
   /** Undefined when there is no such file. */
-  static open(path: string): LineFile | undefined {
+  static open(path: string, partBytes = usualPartBytes): LineFile | undefined {
     const fd = openIfThere(path);
     if (fd === undefined) return undefined;
     try {
-      return new LineFile(fd);
+      return new LineFile(fd, partBytes);
     } catch (cause) {
       closeSync(fd);
       throw cause;
@@ -36,7 +38,7 @@ export class LineFile implements Disposable {
   *segments(letter: LineLetter, endBytes: number): Generator<Segment> {
     let base = 0;
     // One for all parts: segments hold copies, and a collector that is late must not let a hundred of them pile up.
-    let buffer = Buffer.allocUnsafe(partBytes);
+    let buffer = Buffer.allocUnsafe(this.#partBytes);
     while (base < endBytes) {
       const part = this.#readInto(buffer.subarray(0, endBytes - base), base);
       if (part.length === 0) return; // the file became shorter
@@ -72,7 +74,7 @@ export class LineFile implements Disposable {
   #withoutZeros(): number {
     let end = this.fileBytes;
     while (end > 0) {
-      const from = Math.max(0, end - partBytes);
+      const from = Math.max(0, end - this.#partBytes);
       const part = this.read(from, end - from);
       let used = part.length;
       while (used > 0 && part[used - 1] === 0) used -= 1;
