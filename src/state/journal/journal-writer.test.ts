@@ -204,7 +204,7 @@ describe("JournalWriter when the disk refuses", () => {
     expect(outcomes[0]).toMatchObject({ reason: { code: "state-unwritable" } });
     expect(String((outcomes[0] as PromiseRejectedResult).reason)).toContain(`Cannot write ${journalPath(folder)}: EIO`);
     expect(journal.all()).toMatchObject([{ token: tokenOf(9), phase: "intent" }]);
-    expect(journal.knows(aRecord(1).containerId)).toBe("never-added");
+    expect(journal.knows(aRecord(1).containerId)).toBe("settled");
     expect(journal.knows(aRecord(2).containerId)).toBe("never-added");
     expect(journal.stats()).toMatchObject({
       unwritten: 1,
@@ -424,7 +424,7 @@ describe("JournalWriter and its file", () => {
     const again = await openIn(folder);
     expect(again.all()).toEqual(before);
     expect(again.stats().liveBytes).toBeLessThanOrEqual(again.stats().logBytes);
-    expect(again.knows(aRecord(1_050).containerId)).toBe("never-added");
+    expect(again.knows(aRecord(1_050).containerId)).toBe("settled");
     await again.close();
     expect((await readFile(`${folder}/containers.idx`)).length).toBeLessThan(60_000);
   });

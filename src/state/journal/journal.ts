@@ -87,13 +87,18 @@ export class Journal {
     return this.#importReport;
   }
 
-  /** Whether a DEL of this container has something to undo ("live"), has nothing, or its record is lost. */
+  /** Whether a DEL of this container has a record ("live"), was lately removed or refused, or its record is lost. */
   knows(containerId: ContainerId): Knowledge {
     const { state, index, quarantined } = this.#parts;
     if (state.has(containerId)) return "live";
-    if (state.isSettled(containerId)) return "never-added";
+    if (state.isSettled(containerId)) return "settled";
     if (index.has(containerId) || this.#importPending()) return "lost";
     return quarantined.some(({ source }) => source !== "offline") ? "lost" : "never-added";
+  }
+
+  /** Its ADD failed. Without a record nothing was done for it, so its DEL is quick. This need not be durable. */
+  addFailed(containerId: ContainerId): void {
+    if (this.knows(containerId) === "never-added") this.#parts.state.settle(containerId);
   }
 
   stats(): JournalStats {
@@ -185,12 +190,13 @@ export class Journal {
   }
 
   /** Counts a failed try and sets the time of the next one. */
-  async leakRetried(id: string, reason: string): Promise<void> {
+  async leakRetried(id: string, reason: string, hasTimedOut: boolean): Promise<void> {
     const leak = this.#parts.state.leaks.get(id);
     if (leak === undefined) return;
     const { clock } = this.#options;
     const attempts = leak.attempts + 1;
-    const retry = { reason, attempts, nextTryWallMs: clock.wallMs() + leakBackoffMs(attempts, clock.random()) };
+    const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
+    const retry = { reason, attempts, nextTryWallMs, hasTimedOut };
     await this.#parts.writer.submit({ kind: "leak-retried", id, retry });
   }
 
@@ -232,4 +238,4 @@ export class Journal {
   }
 }
 
-type Knowledge = "live" | "never-added" | "lost";
+type Knowledge = "live" | "settled" | "never-added" | "lost";

@@ -10,7 +10,8 @@ import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
-import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
+import { leaseOf, type Lease } from "../../../hands/lease.ts";
+import { KnownContainers, orphansAmong } from "./leases.ts";
 
 type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
