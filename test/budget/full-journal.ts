@@ -81,6 +81,7 @@ function leakOf(number: number, bootId: string): LeakEntry {
     reason: "Cannot run the plugin bridge of team/second: it exited with 1: the link is busy and stays busy",
     sinceWallMs: 1_700_000_000_000 + number,
     attempts: 3,
+    hasTimedOut: false,
     // Not during the test.
     nextTryWallMs: Date.now() + 3_600_000,
   };
