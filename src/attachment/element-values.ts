@@ -1,6 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import { parseIp } from "../cni/ip.ts";
-import { jsonKind, memberText } from "../cni/json-text.ts";
+import { isSameKey } from "../cni/fold-key.ts";
+import { jsonKind, scanObject, valueOf } from "../cni/json-text.ts";
 
 /** Accepts the forms of Go's `net.ParseMAC`: 6, 8 or 20 bytes, in pairs with ':' or '-', or in fours with '.'. */
 export function isMacAddress(text: string): boolean {
@@ -18,31 +19,54 @@ function isGrouped(text: string, separator: string, digits: 2 | 4): boolean {
 /** The members of `bandwidth`. */
 export const rateKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"];
 
-/** Whether a value of `bandwidth` is a whole number that every JSON reader reads exactly. */
-export function isRate(value: JsonText | undefined): boolean {
-  return (
-    value === undefined ||
-    jsonKind(value) === "null" ||
-    (/^(?:0|[1-9][0-9]*)$/.test(value) && Number.isSafeInteger(Number(value)))
-  );
+/** Whether each rate of a `bandwidth` object is a whole number that every JSON reader reads exactly. */
+export function isBandwidth(object: JsonText): boolean {
+  return rateKeys.every((key) => valuesOf(object, key).every((value) => isNull(value) || isRate(value)));
+}
+
+function isRate(value: JsonText): boolean {
+  return isWhole(value) && Number.isSafeInteger(Number(value)) && Number(value) >= 0;
 }
 
 /** Whether an object of `portMappings` has two valid ports and, optionally, a protocol and a host address. */
 export function isPortMapping(mapping: JsonText): boolean {
-  const read = (key: string): unknown => JSON.parse(memberText(mapping, key) ?? "null");
-  return (
-    [read("hostPort"), read("containerPort")].every(isPort) && isProtocol(read("protocol")) && isHostIp(read("hostIP"))
-  );
+  const has = (key: string, isGood: (value: JsonText) => boolean): boolean =>
+    valuesOf(mapping, key).every((value) => isNull(value) || isGood(value));
+  const hasPort = (key: string): boolean => has(key, isPort) && valuesOf(mapping, key).some(isPort);
+  return hasPort("hostPort") && hasPort("containerPort") && has("protocol", isProtocol) && has("hostIP", isHostIp);
 }
 
-function isPort(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
+/**
+ * Every value of a key, in any letter case. Go's decoder, in Multus and in the plugins, reads each of them into the same
+ * field, so one of a wrong type is an error even when a good one follows it.
+ */
+function valuesOf(object: JsonText, key: string): readonly JsonText[] {
+  return scanObject(object)
+    .filter((member) => isSameKey(member.key, key))
+    .map((member) => valueOf(object, member));
 }
 
-function isProtocol(value: unknown): boolean {
-  return value === null || (typeof value === "string" && ["", "tcp", "udp", "sctp"].includes(value.toLowerCase()));
+function isNull(value: JsonText): boolean {
+  return jsonKind(value) === "null";
 }
 
-function isHostIp(value: unknown): boolean {
-  return value === null || value === "" || (typeof value === "string" && parseIp(value) !== undefined);
+/** Go reads no `80.0` and no `8e1` into an integer. */
+function isWhole(value: JsonText): boolean {
+  return /^-?(?:0|[1-9][0-9]*)$/.test(value);
+}
+
+function isPort(value: JsonText): boolean {
+  return isWhole(value) && Number(value) >= 1 && Number(value) <= 65_535;
+}
+
+function isProtocol(value: JsonText): boolean {
+  return jsonKind(value) === "string" && ["", "tcp", "udp", "sctp"].includes(textOf(value).toLowerCase());
+}
+
+function isHostIp(value: JsonText): boolean {
+  return jsonKind(value) === "string" && (textOf(value) === "" || parseIp(textOf(value)) !== undefined);
+}
+
+function textOf(value: JsonText): string {
+  return String(JSON.parse(value));
 }

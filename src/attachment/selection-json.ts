@@ -1,10 +1,11 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { foldKey } from "../cni/fold-key.ts";
 import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
-import { arrayElements, foldKey, jsonKind, jsonString, memberText, scanObject, valueOf } from "../cni/json-text.ts";
+import { arrayElements, jsonKind, jsonString, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
-import { isMacAddress, isPortMapping, isRate, rateKeys } from "./element-values.ts";
+import { isBandwidth, isMacAddress, isPortMapping, rateKeys } from "./element-values.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 interface ElementContext {
@@ -166,8 +167,7 @@ class ElementFields {
     if (object === undefined) return undefined;
     if (jsonKind(object) !== "object")
       throw this.#mistyped("bandwidth", object, "types.BandwidthEntry", "must be an object");
-    const isGood = rateKeys.every((key) => isRate(memberText(object, key)));
-    if (!isGood)
+    if (!isBandwidth(object))
       throw this.error("bandwidth", `must be an object whose ${rateKeys.join(", ")} are integers of 0 or more`);
     return object;
   }

@@ -157,6 +157,15 @@ describe("parseSelection in JSON form", () => {
     ]);
   });
 
+  test("matches the keys of portMappings and bandwidth in the same way, and keeps their bytes", () => {
+    const portMappings = '[{"HostPort":80,"CONTAINERPORT":8080,"hostip":null}]';
+    const bandwidth = '{"IngressRate":1,"ingressBurst":null}';
+    expect(element(`"portMappings":${portMappings},"bandwidth":${bandwidth}`)).toMatchObject({
+      portMappings,
+      bandwidth,
+    });
+  });
+
   test("takes null and empty values for absent, but not an empty default-route", () => {
     const bare = { name: "lan", namespace: "web", unknownKeys: [] };
     expect(
@@ -260,6 +269,16 @@ describe("parseSelection in JSON form with wrong types", () => {
     '"portMappings":[{"hostPort":80,"containerPort":80,"protocol":"icmp"}]',
     '"portMappings":[{"hostPort":80,"containerPort":80,"hostIP":"x"}]',
     '"portMappings":[{"hostPort":80,"containerPort":80,"protocol":6}]',
+    '"portMappings":[{"hostPort":18090.0,"containerPort":80}]',
+    '"portMappings":[{"hostPort":80,"containerPort":8e1}]',
+    '"portMappings":[{"hostPort":80,"containerPort":80,"HOSTIP":5}]',
+    '"portMappings":[{"hostPort":80,"containerPort":80,"Protocol":"icmp"}]',
+    '"portMappings":[{"HOSTPORT":"80","hostPort":80,"containerPort":80}]',
+    '"portMappings":[{"hostPort":80,"containerPort":80,"hoſtIP":5}]',
+    '"bandwidth":{"INGRESSRATE":"x"}',
+    '"bandwidth":{"ingressRate":"x","ingressRate":1}',
+    '"bandwidth":{"ingressRate":1e6}',
+    '"bandwidth":{"egressBurst":8.0}',
     '"bandwidth":[]',
     '"bandwidth":{"ingressRate":-1}',
     '"bandwidth":{"ingressRate":1.5}',

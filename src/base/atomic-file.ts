@@ -8,15 +8,21 @@ export async function writeFileAtomically(
   content: string | Uint8Array,
   options: AtomicOptions,
 ): Promise<void> {
+  if (options.sync) await writePartsAtomically(path, [content], options);
+  else writeIntoCache(path, content, { ...options, temporary: options.temporary ?? `${path}.tmp` });
+}
+
+/** The same for a file that is too long for memory. It is synced, and `parts` is not asked before the file is open. */
+export async function writePartsAtomically(
+  path: string,
+  parts: Iterable<string | Uint8Array>,
+  options: Omit<AtomicOptions, "sync">,
+): Promise<void> {
   const temporary = options.temporary ?? `${path}.tmp`;
-  if (!options.sync) {
-    writeIntoCache(path, content, { ...options, temporary });
-    return;
-  }
   try {
     const file = await open(temporary, "w", options.mode);
     try {
-      await file.writeFile(content);
+      for (const part of parts) await file.appendFile(part);
       if (options.exactMode === true) await file.chmod(options.mode);
       await file.sync();
     } finally {

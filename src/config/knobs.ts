@@ -111,7 +111,7 @@ export const pathKnobs = {
     default: "/var/lib/cni",
     bytesMax: 1_024,
     reason:
-      "Folder on the host where the runtime (`results`) and host-local (`networks`) keep their files. The daemon reads it to find addresses without a sandbox.",
+      "Folder on the host where the runtime (`results`) and host-local (`networks`) keep their files. The daemon reads it to find addresses without a sandbox, pods that were attached before Levee came, and results whose acknowledgement is lost.",
     origin: "levee",
   },
   socketDir: {

@@ -1,13 +1,16 @@
 import type { Ground } from "./compose-ground.ts";
 import { Afterwork } from "./tell/afterwork.ts";
+import { Delivered } from "./undo/delivered.ts";
 import { Leaks } from "./undo/leaks.ts";
 import { LostRecords } from "./undo/lost-records.ts";
 import { OfflineFolder } from "./undo/offline-folder.ts";
+import { RebuildRecord } from "./undo/rebuild-record.ts";
 import { RecoverItem } from "./undo/recover-item.ts";
 import { Recovery } from "./undo/recovery.ts";
 import { Residents } from "./undo/residents.ts";
 import { LeakRetries } from "./undo/retry-leaks.ts";
 import { Suspects } from "./undo/suspects.ts";
+import { Signs } from "./undo/signs.ts";
 import { TakenNames } from "./undo/taken-names.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
@@ -25,9 +28,11 @@ export function composeUndo(ground: Ground) {
   // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
   const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
-  const lost = new LostRecords(ground);
-  const unknown = new UndoUnknown({ ...ground, offline, lost, undo, leaks });
-  const item = new RecoverItem({ ...ground, suspects, offline, undo, unknown });
+  const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
+  const signs = new Signs({ ...ground, residents });
+  const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });
+  const delivered = new Delivered(ground);
+  const item = new RecoverItem({ ...ground, delivered, suspects, offline, undo, unknown });
   const retries = new LeakRetries({ ...ground, suspects, undo });
   const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });
   return { names, suspects, residents, offline, afterwork, undo, unknown, recovery };

@@ -2,11 +2,10 @@ import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { withoutIndents } from "../base/without-indents.ts";
 import type { Chain, ChainLink } from "../cni/chain.ts";
-import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import { finalResult } from "../cni/final-result.ts";
+import { asJsonText } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
-import { withCniVersion } from "../cni/result.ts";
-import { withRouteEdit } from "../cni/route-edit.ts";
-import { prevResultAtDel } from "../cni/cni-version.ts";
+import { parseResult, withCniVersion } from "../cni/result.ts";
 import type { RunOrder } from "../wire/messages.ts";
 import type { Outcome } from "../wire/outcome.ts";
 import { explainOutcome, prefix } from "./explain-outcome.ts";
@@ -58,25 +57,9 @@ export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?
   return resultOf(add.chain, add.link, outcome);
 }
 
-/** Runs DEL for the links of one chain, last first. It stops at the first failure, as libcni does. */
-export async function runDel(hand: Hand, chain: Chain, place: ChainPlace, options: DelOptions): Promise<void> {
-  const result = prevResultAtDel(chain.cniVersion) ? options.result : undefined;
-  for (const link of chain.links.slice(0, options.linksDone ?? chain.links.length).toReversed()) {
-    const stdin = result === undefined ? link.stdin : withPrevResult(link.stdin, withRouteEdit(result, chain.routes));
-    await runPlain(hand, "DEL", { chain, link, place, stdin });
-  }
-}
-
-interface DelOptions {
-  /** The chain's result, which becomes prevResult. */
-  readonly result: JsonText | undefined;
-  /** How many links of the chain may have run; all by default. */
-  readonly linksDone?: number;
-}
-
 /** Runs CHECK for every link in order with the final result, as the specification requires. */
 export async function runCheck(hand: Hand, chain: Chain, place: ChainPlace, result: JsonText): Promise<void> {
-  const final = withRouteEdit(result, chain.routes);
+  const final = finalResult(chain, result);
   for (const link of chain.links)
     await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, final) });
 }
@@ -93,7 +76,8 @@ interface PlainRun {
   readonly stdin: JsonText;
 }
 
-async function runPlain(hand: Hand, verb: string, run: PlainRun): Promise<void> {
+/** Runs one plugin of one chain without recording a step. */
+export async function runPlain(hand: Hand, verb: string, run: PlainRun): Promise<void> {
   const timeoutMs = run.place.remainingMs();
   const outcome = await hand.run({ ...orderFor(verb, run), timeoutMs }, undefined, progressOf(run.link, run.place));
   throwUnlessDone(verb, run.chain, run.link, { outcome, timeoutMs, place: run.place });
@@ -140,11 +124,8 @@ function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
       `${prefix(chain)}: Cannot use ${what} as it is longer than ${outcome.stdout.length} bytes`,
     );
   }
-  const text = asJsonText(outcome.stdout, what);
-  if (jsonKind(text) !== "object")
-    throw new LeveeError(
-      "decode-failed",
-      `${prefix(chain)}: Cannot use ${what} as it must be an object: current value is ${text.slice(0, 60)}`,
-    );
-  return withCniVersion(withoutIndents(text), chain.cniVersion);
+  const text = withoutIndents(asJsonText(outcome.stdout, what));
+  // As libcni does: an unreadable result fails the ADD while it can be undone.
+  parseResult(text, chain.cniVersion, what);
+  return withCniVersion(text, chain.cniVersion);
 }

@@ -89,12 +89,22 @@ describe("canaryCheck", () => {
   });
 });
 
-const journal: JournalFacts = { unwritable: undefined, stuckMs: 0, quarantined: 0, leaks: 0, attachments: 3 };
+const journal: JournalFacts = {
+  unwritable: undefined,
+  stuckMs: 0,
+  unwritten: 0,
+  quarantined: 0,
+  leaks: 0,
+  attachments: 3,
+};
 
 describe("journalCheck", () => {
   test("fails when it cannot be written or a write does not end", () => {
     expect(journalCheck(journal).state).toBe("ok");
     expect(journalCheck({ ...journal, unwritable: "ENOSPC" })).toMatchObject({ state: "failed", detail: "ENOSPC" });
+    expect(journalCheck({ ...journal, unwritable: "EROFS", unwritten: 2 }).detail).toBe(
+      "EROFS; 2 entries are only in memory until then",
+    );
     expect(journalCheck({ ...journal, stuckMs: 16_000 }).detail).toBe("a write has been under way for 16 s");
   });
 

@@ -6,6 +6,8 @@ export interface JournalFacts {
   readonly unwritable: string | undefined;
   /** How long the current trial write has taken so far; 0 when there is none. */
   readonly stuckMs: number;
+  /** Entries that are only in memory, because the disk refused them. */
+  readonly unwritten: number;
   readonly quarantined: number;
   readonly leaks: number;
   readonly attachments: number;
@@ -18,10 +20,15 @@ const journalSlowMsMax = 15_000;
 
 export function journalCheck(facts: JournalFacts): Check {
   const hint = "free space in the state folder, or repair its disk; DELs still work, new attachments are refused";
-  if (facts.unwritable !== undefined) return failed("journal", facts.unwritable, hint);
+  if (facts.unwritable !== undefined) return failed("journal", `${facts.unwritable}${unwrittenText(facts)}`, hint);
   if (facts.stuckMs > journalSlowMsMax)
     return failed("journal", `a write has been under way for ${Math.round(facts.stuckMs / 1_000)} s`, hint);
   return passed("journal", `${facts.attachments} ${facts.attachments === 1 ? "attachment" : "attachments"}`);
+}
+
+function unwrittenText({ unwritten }: JournalFacts): string {
+  if (unwritten === 0) return "";
+  return `; ${unwritten} ${unwritten === 1 ? "entry is" : "entries are"} only in memory until then`;
 }
 
 /** For liveness: after this time only a restart may help the writer. */

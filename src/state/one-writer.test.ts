@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { symlink, writeFile } from "node:fs/promises";
+import { rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { holdStateFolder } from "./one-writer.ts";
@@ -48,6 +48,28 @@ describe("holdStateFolder", () => {
     });
     expect(waiting).rejects.toThrow("gave up");
     await waiting.catch(() => undefined);
+  });
+
+  test("a folder that is removed and made again is still held, also by a path that leads there later", async () => {
+    const folder = await aFolder();
+    const held = await holdStateFolder(folder, { clock, signal: never });
+    await rm(folder, { recursive: true });
+    const events: string[] = [];
+    const second = holdStateFolder(folder, { clock, signal: never, onWaiting: () => events.push("waiting") });
+    await until("it waits", () => events.length > 0);
+    // Made again once more while it waits: it must hold the folder that is there in the end.
+    await rm(folder, { recursive: true });
+    held[Symbol.dispose]();
+    using _second = await second;
+    const link = join(await aFolder(), "link");
+    await symlink(folder, link);
+    const gaveUp = new AbortController();
+    const third = holdStateFolder(link, {
+      clock,
+      signal: gaveUp.signal,
+      onWaiting: () => gaveUp.abort(new Error("no")),
+    });
+    expect(await third.catch(String)).toBe("Error: no");
   });
 
   test("polls between 0.2 and 1 s", async () => {

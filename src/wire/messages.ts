@@ -170,10 +170,11 @@ export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
 }
 
 /** An empty `netns` is the hand's own namespace, which is the host's. */
-export function encodeLinks(step: number, netns: NetnsPath | ""): Uint8Array {
+export function encodeLinks(step: number, netns: NetnsPath | "", countsUsers = false): Uint8Array {
   return encodeFrame("LINKS", [
     ["step", step],
     ["netns", netns],
+    ["count_users", countsUsers ? true : undefined],
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { bytesFields, flagField, type Frame } from "./frame.ts";
+import { bytesFields, flagField, numberField, type Frame } from "./frame.ts";
 import { readOutcome, type Outcome } from "./outcome.ts";
 
 /** The network interfaces inside one namespace. */
@@ -6,10 +6,13 @@ export interface NetnsLinks {
   readonly names: readonly string[];
   /** There are more interfaces, so a missing name proves nothing. */
   readonly isTruncated: boolean;
+  /** How many processes are in it, apart from the hand's own. Undefined when not asked, or when the hand cannot say. */
+  readonly users: number | undefined;
 }
 
 export function readNetnsLinks(frame: Frame): { readonly value: NetnsLinks; readonly outcome: Outcome } {
   // The kernel allows names that are not UTF-8. Levee never looks for such a name.
   const names = bytesFields(frame, "link").map((name) => Buffer.from(name).toString("utf8"));
-  return { value: { names, isTruncated: flagField(frame, "truncated") }, outcome: readOutcome(frame) };
+  const value = { names, isTruncated: flagField(frame, "truncated"), users: numberField(frame, "users") };
+  return { value, outcome: readOutcome(frame) };
 }

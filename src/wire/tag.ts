@@ -64,6 +64,8 @@ export const tagNumber = {
   own_netns_ino: 62,
   netns_cookie: 63,
   netns_ctime: 64,
+  count_users: 70,
+  users: 71,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

@@ -130,6 +130,35 @@ test("a gateway that cannot be reached fails the ADD, which is undone whole", as
   expect(await leftovers(lab)).toEqual([]);
 });
 
+test("a network that reports an interface without a link, as DPDK has it, has no route to lose", async () => {
+  await using eth0 = realBridge("r");
+  await using net1 = realBridge("s");
+  await using lab = await dualStack(eth0, net1);
+  await lab.network("dpdk", { cniVersion: "1.0.0", ...lab.conf("second") });
+  await lab.answer(
+    "second.ADD",
+    '{"cniVersion":"1.0.0","interfaces":[{"name":"net2","mac":"02:00:00:00:00:02","sandbox":"/run/netns/x"}]}',
+  );
+  const asked = [{ "name": "lan", "default-route": [`${net1.subnet}.1`, `${net1.subnet6}1`] }, { name: "dpdk" }];
+  await lab.pod("web", { [networksAnnotation]: JSON.stringify(asked) });
+  const call = { containerId: containerId("dpdk"), netns: lab.netns("a"), args: lab.podArgs("web") };
+  resultOf(await lab.cni("ADD", call));
+  expect(defaults(call.netns)).toEqual([`4 ${net1.subnet}.1 net1`, `6 ${net1.subnet6}1 net1`]);
+  expectSilence(await lab.cni("DEL", call));
+  expect(await leftovers(lab)).toEqual([]);
+});
+
+test("a gateway on a network without a link fails the ADD, which is undone whole", async () => {
+  await using lab = await startNode();
+  await lab.network("dpdk", { cniVersion: "1.0.0", ...lab.conf("second") });
+  await lab.script("first.ADD", 'nsenter --net="$CNI_NETNS" ip link add "$CNI_IFNAME" type bridge');
+  await lab.pod("web", { [networksAnnotation]: '[{"name":"dpdk","default-route":["10.0.0.1"]}]' });
+  const call = { containerId: containerId("none"), netns: lab.netns("a"), args: lab.podArgs("web") };
+  const words = "Cannot add the IPv4 default route of net1: No such device";
+  expect(errorOf(await lab.cni("ADD", call))).toMatchObject({ code: 108, msg: expect.stringContaining(words) });
+  expect(await leftovers(lab)).toEqual([]);
+});
+
 test("two gateways of one family, and two elements that each want the route, are refused before anything runs", async () => {
   await using lab = await startNode();
   await lab.network("lan", { cniVersion: "1.0.0", ...lab.conf("second") });

@@ -1,5 +1,6 @@
 /** All scenarios in the order in which they run, each a file of `scenarios/`. */
 export const scenarios = [
+  "older-pods",
   "migration",
   "basic",
   "networks-change",

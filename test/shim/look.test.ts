@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { NetnsPath } from "../../src/base/brand.ts";
 import type { Frame } from "../../src/wire/frame.ts";
 import { readFolderPage } from "../../src/wire/folder-page.ts";
@@ -36,6 +38,23 @@ test("LINKS: the resident hand names the interfaces of any namespace, and of the
   const host = readNetnsLinks(await outcomeOf(peer, encodeLinks(2, ""))).value.names;
   const known = JSON.parse(ip("-json", "link")) as { ifname: string }[];
   expect(host.toSorted()).toEqual(known.map(({ ifname }) => ifname).toSorted());
+});
+
+test("LINKS: the processes in a namespace are counted when the daemon asks, without the hand's own", async () => {
+  const peer = await resident();
+  const netns = sandbox.netns("users");
+  const users = async (step: number): Promise<number | undefined> =>
+    readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, true))).value.users;
+  expect(await users(1)).toBe(0);
+  const inside = spawn("ip", ["netns", "exec", basename(netns), "sh", "-c", "sleep 600 & echo; wait"], {
+    detached: true,
+  });
+  await new Promise((resolve) => inside.stdout.once("data", resolve));
+  expect(await users(2)).toBe(2);
+  expect(readNetnsLinks(await outcomeOf(peer, encodeLinks(3, netns))).value.users).toBeUndefined();
+  process.kill(-(inside.pid ?? 0), "SIGKILL");
+  await new Promise((resolve) => inside.once("close", resolve));
+  expect(await users(4)).toBe(0);
 });
 
 test("LINKS: 60 interfaces come through whole", async () => {

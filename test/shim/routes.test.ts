@@ -138,12 +138,15 @@ describe("IPv6", () => {
   });
 });
 
-test("an interface that is not there is named", async () => {
-  expect(await change(remove(4, "net9"))).toMatchObject({
+test("no route leads through an interface that is not there, so a delete is done and an add fails", async () => {
+  ipIn(netns, "route", "add", "default", "via", "10.0.0.1", "dev", "eth0");
+  expect(await change(remove(4, "net9"), remove(6, "net9"))).toMatchObject({ failure: undefined });
+  expect(await change(add(4, "net9", gateway4.net1))).toMatchObject({
     failure: "routes",
     errno: 19,
-    message: "Cannot delete the IPv4 default route of net9: there is no such interface",
+    message: "Cannot add the IPv4 default route of net9: No such device (errno 19)",
   });
+  expect(defaults(4)).toEqual(["default via 10.0.0.1 dev eth0"]);
 });
 
 test("the namespace of the shim itself is left alone", async () => {

@@ -95,22 +95,14 @@ impl RouteOp {
                 format!("Cannot {} the {} default route of {}: {}", doing, self.family.name(), self.ifname, text),
             )
         };
-        let index =
-            CString::new(self.ifname.as_str()).ok().and_then(|name| sys::interface_index(&name)).ok_or_else(|| {
-                (
-                    sys::ENODEV,
-                    format!(
-                        "Cannot {} the {} default route of {}: there is no such interface",
-                        doing,
-                        self.family.name(),
-                        self.ifname
-                    ),
-                )
-            })?;
-        if self.is_add {
-            add_default(netlink, self.family, index, &self.gateway).map_err(problem)
-        } else {
-            delete_defaults(netlink, self.family, index).map_err(problem)
+        let found =
+            CString::new(self.ifname.as_str()).map_err(io::Error::from).and_then(|name| sys::interface_index(&name));
+        match found {
+            Ok(index) if self.is_add => add_default(netlink, self.family, index, &self.gateway).map_err(problem),
+            Ok(index) => delete_defaults(netlink, self.family, index).map_err(problem),
+            // A device for DPDK has no link, so no route leads through it.
+            Err(error) if !self.is_add && error.raw_os_error() == Some(sys::ENODEV) => Ok(()),
+            Err(error) => Err(problem(error)),
         }
     }
 }

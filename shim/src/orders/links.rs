@@ -1,8 +1,9 @@
-//! LINKS: the names of the interfaces inside a network namespace.
+//! LINKS: the names of the interfaces inside a network namespace, and how many processes use them.
 
+use std::fs;
 use std::io;
 
-use crate::base::identity::NetnsIdentity;
+use crate::base::identity::{process_stat, Inode, NetnsIdentity};
 use crate::net::netlink::{attributes, message, Netlink, NLM_F_DUMP, NLM_F_REQUEST, RTM_GETLINK, RTM_NEWLINK};
 use crate::net::netns;
 use crate::orders::forked_job::{About, ForkedJob, Found};
@@ -19,6 +20,8 @@ const TRIES_MAX: u32 = 5;
 const FIXED_BYTES: usize = 16;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_EXT_MASK: u16 = 29;
+/// The host's first process belongs to no container. Some hosts hide its namespaces from every other process.
+const INIT: &str = "1";
 /// Counters make up most of an answer and are not needed.
 const SKIP_STATISTICS: u32 = 1 << 3;
 
@@ -26,11 +29,17 @@ pub struct LinksOrder {
     pub step: u64,
     /// Empty means the hand's own namespace, which is the host's.
     pub netns: String,
+    /// Whether the daemon asks for the processes in the namespace. That reads all of /proc.
+    pub counts_users: bool,
 }
 
 impl LinksOrder {
     pub fn read(frame: &Frame) -> Result<LinksOrder, String> {
-        Ok(LinksOrder { step: frame.step()?, netns: frame.required_text(tag::NETNS)? })
+        Ok(LinksOrder {
+            step: frame.step()?,
+            netns: frame.required_text(tag::NETNS)?,
+            counts_users: frame.flag(tag::COUNT_USERS)?,
+        })
     }
 
     pub fn refusal(&self, rules: &Rules) -> Option<String> {
@@ -58,7 +67,41 @@ fn work(order: &LinksOrder, expected: Option<NetnsIdentity>) -> Found {
         (sys::errno_of(&error), format!("Cannot list the interfaces of {}: {}", place, sys::error_text(&error)))
     })?;
     let fields = names.iter().take(LINKS_MAX).fold(Fields::new(), |fields, name| fields.bytes(tag::LINK, name));
-    Ok(fields.flag(tag::TRUNCATED, names.len() > LINKS_MAX))
+    let fields = fields.flag(tag::TRUNCATED, names.len() > LINKS_MAX);
+    if !order.counts_users {
+        return Ok(fields);
+    }
+    let users = users_here().map_err(|error| {
+        (sys::errno_of(&error), format!("Cannot count the processes in {}: {}", order.netns, sys::error_text(&error)))
+    })?;
+    Ok(fields.number(tag::USERS, users))
+}
+
+/// How many processes are in this process's network namespace, apart from those of the hand.
+fn users_here() -> io::Result<u64> {
+    let here = Inode::of(&fs::metadata("/proc/self/ns/net")?);
+    let mut users = 0;
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let pid = match name.to_str() {
+            Some(pid) if pid != INIT && pid.bytes().all(|byte| byte.is_ascii_digit()) => pid,
+            _ => continue,
+        };
+        users += u64::from(is_user(pid, here)?);
+    }
+    Ok(users)
+}
+
+fn is_user(pid: &str, here: Inode) -> io::Result<bool> {
+    match fs::metadata(format!("/proc/{}/ns/net", pid)) {
+        Ok(facts) if Inode::of(&facts) != here => Ok(false),
+        Ok(_) => Ok(process_stat(pid).map_or(false, |stat| stat.session != sys::session_of_self())),
+        // A process that ends answers with one error or the other. One that lives and hides may be in the namespace.
+        Err(error) => match process_stat(pid) {
+            Some(stat) if !stat.is_gone() => Err(error),
+            _ => Ok(false),
+        },
+    }
 }
 
 fn names_here() -> io::Result<Vec<Vec<u8>>> {
@@ -91,7 +134,7 @@ mod tests {
     #[test]
     fn a_call_looks_into_its_own_namespace_only() {
         let rules = Rules::Call { container_id: "c1".to_string(), netns: "/run/netns/a".to_string() };
-        let order = |netns: &str| LinksOrder { step: 1, netns: netns.to_string() };
+        let order = |netns: &str| LinksOrder { step: 1, netns: netns.to_string(), counts_users: false };
         assert_eq!(order("/run/netns/a").refusal(&rules), None);
         assert!(order("/run/netns/b").refusal(&rules).is_some());
         assert!(order("").refusal(&rules).is_some());
@@ -107,6 +150,17 @@ mod tests {
         assert_eq!(name_of(&answer[16..]), Some(b"eth0".to_vec()));
         assert_eq!(name_of(&[0; 4]), None);
         assert_eq!(name_of(&[0; FIXED_BYTES]), None);
+    }
+
+    #[test]
+    fn processes_here_are_counted_without_the_hands_own() {
+        let own = sys::session_of_self();
+        let here = Inode::of(&fs::metadata("/proc/self/ns/net").unwrap());
+        assert!(!is_user(&std::process::id().to_string(), here).unwrap(), "session {}", own);
+        // No process has this number.
+        assert!(!is_user("4194305", here).unwrap());
+        let elsewhere = Inode { device: here.device, number: here.number + 1 };
+        assert!(!is_user(&std::process::id().to_string(), elsewhere).unwrap());
     }
 
     #[test]

@@ -92,9 +92,9 @@ pub fn leave_netns() -> io::Result<()> {
     check(unsafe { unshare(CLONE_NEWNET) }).map(drop)
 }
 
-pub fn interface_index(name: &std::ffi::CStr) -> Option<u32> {
+pub fn interface_index(name: &std::ffi::CStr) -> io::Result<u32> {
     match unsafe { if_nametoindex(name.as_ptr()) } {
-        0 => None,
-        index => Some(index),
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
     }
 }

@@ -125,6 +125,7 @@ describe("leaksOnDisk", () => {
       sinceWallMs: 5,
       attempts: 3,
       nextTryWallMs: 9,
+      hasTimedOut: false,
     };
     const quarantined = [
       { name: "journal-0-ff.bad", source: "journal", reason: "checksum", offset: 0, bytes: 9, foundWallMs: 7 },

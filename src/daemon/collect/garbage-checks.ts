@@ -1,5 +1,5 @@
 import { missingNetworksCheck, orphanLeasesCheck } from "../../readiness/garbage-rules.ts";
-import type { Lease } from "./leases/leases.ts";
+import type { Lease } from "../../hands/lease.ts";
 import type { MissingNetwork } from "./missing-networks.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
 import type { Labels, MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";

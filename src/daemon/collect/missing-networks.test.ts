@@ -59,7 +59,7 @@ test("notAttached ignores attachments of Multus", () => {
 
 const result = (sandbox: string): JsonText =>
   `{"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"${sandbox}"}]}` as JsonText;
-const here = { names: ["lo", "eth0"], isTruncated: false };
+const here = { names: ["lo", "eth0"], isTruncated: false, users: undefined };
 
 test("interfacesGone finds a missing interface that a plugin made in the sandbox", () => {
   const record = attachedTo(["shop/lan"], { results: [result("/run/netns/pod1")] });

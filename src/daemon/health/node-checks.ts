@@ -32,15 +32,17 @@ export class NodeChecks {
     return isReady(this.all());
   }
 
-  /** Logs each check that changed since the last look. */
   watch(clock: Clock, logger: Logger): Cancel {
-    return clock.every(watchMs, () => {
-      try {
-        this.#logChanges(logger);
-      } catch (thrown) {
-        logger.error("Cannot run the checks of the node", { reason: toLeveeError(thrown, "Check").message });
-      }
-    });
+    return clock.every(watchMs, () => this.logChanges(logger));
+  }
+
+  /** Logs each check that changed since the last look. */
+  logChanges(logger: Logger): void {
+    try {
+      this.#logChanges(logger);
+    } catch (thrown) {
+      logger.error("Cannot run the checks of the node", { reason: toLeveeError(thrown, "Check").message });
+    }
   }
 
   #logChanges(logger: Logger): void {

@@ -29,7 +29,7 @@ interface NodeHealthNeeds {
 /** Starts the checks of this node and the two ports, health and metrics. */
 export function startNodeHealth(needs: NodeHealthNeeds): Service {
   const { clock, logger, checks, journal, sourceHealth } = needs;
-  const watch = new JournalWatch(clock, journal);
+  const watch = new JournalWatch(clock, journal, () => checks.logChanges(logger));
   checks.add(() => [journalCheck(watch.facts()), quarantineCheck(watch.facts()), leaksCheck(watch.facts())]);
   if (sourceHealth !== undefined)
     checks.add(() => [apiCheck(sourceHealth(), clock.wallMs()), viewCheck(sourceHealth())]);

@@ -44,6 +44,11 @@ export function registerNodeMetrics(metrics: MetricsRegistry, needs: NodeMetrics
     "Bytes of the journal's file that are still needed",
     () => journal.stats().liveBytes,
   );
+  metrics.gauge(
+    "levee_journal_unwritten",
+    "Entries of the journal that are only in memory, because the disk refused them",
+    () => journal.stats().unwritten,
+  );
   metrics.counted("levee_journal_records_total", "Records written since the start", () => journal.stats().written);
   metrics.gauge("levee_ready", "1 when /readyz answers 200", () => (checks.isReady ? 1 : 0));
   metrics.gauge("levee_check_failed", "Checks that fail or warn, by name", () =>

@@ -23,7 +23,14 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
     logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
     node: () => ({}),
   };
-  const journal = { unwritable: undefined, stuckMs: changes.stuckMs ?? 0, quarantined: 0, leaks: 0, attachments: 0 };
+  const journal = {
+    unwritable: undefined,
+    unwritten: 0,
+    stuckMs: changes.stuckMs ?? 0,
+    quarantined: 0,
+    leaks: 0,
+    attachments: 0,
+  };
   return {
     metrics,
     errors,

@@ -1,5 +1,5 @@
-import type { LeveeError } from "../../base/errors.ts";
-import { toLeveeError } from "../../base/errors.ts";
+import type { ContainerId } from "../../base/brand.ts";
+import { toLeveeError, type LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import { printCniError } from "../../cni/cni-error.ts";
@@ -18,6 +18,8 @@ export interface ServeNeeds {
   readonly timeline: Timeline;
   readonly logger: Logger;
   readonly callLog: CallLog;
+  /** A container whose ADD failed has nothing to delete. */
+  readonly journal: { addFailed(containerId: ContainerId): void };
   /** Resolves when the deletes that shims recorded while the daemon was away are known. */
   readonly offline: { readonly ready: Promise<void> };
 }
@@ -48,6 +50,7 @@ async function fail(call: Call, request: CniRequest | undefined, thrown: unknown
   try {
     const error = toLeveeError(thrown, `Cannot serve ${call.header.verb}`);
     if (request !== undefined) note(request, "failed", needs, error);
+    if (request?.verb === "ADD" && error.code !== "interface-taken") needs.journal.addFailed(request.containerId);
     needs.callLog.log({ call, request, tookMs: call.ageMs(), error });
     await answerError(call, error);
   } catch (defect) {

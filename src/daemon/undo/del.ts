@@ -15,7 +15,7 @@ import type { Turns } from "../serve/turns.ts";
 import type { Recovery } from "./recovery.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
 import type { Undo } from "./undo.ts";
-import type { UndoUnknown } from "./undo-unknown.ts";
+import type { InSlot, UndoUnknown } from "./undo-unknown.ts";
 
 export interface DelNeeds {
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export class Del {
   }
 
   async #delete(call: Call, request: DelRequest): Promise<void> {
-    const { clock, config, turns, admission, journal, unknown } = this.#needs;
+    const { clock, config, turns, journal, unknown } = this.#needs;
     const late = (): LeveeError =>
       new LeveeError(
         "try-later",
@@ -53,16 +53,21 @@ export class Del {
       );
     using limit = deadline(clock, config.delQueueMs, late, call.signal);
     using _turn = await turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
-    const key = { containerId: request.containerId, ifname: request.ifname };
-    const asked = call.asks(admissionOfDel(request, journal.find(key)), admission);
-    using permit = await admission.admit(asked, limit.signal);
-
     const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
-    const record = journal.find(key);
-    const reports = new ChainReports(permit);
-    if (record === undefined)
-      return await unknown.delete(call.hand, { ...request, now, config: () => call.config() }, reports);
-    await this.#deleteRecord(call, record, { hand: call.hand, now, reports });
+    const record = journal.find({ containerId: request.containerId, ifname: request.ifname });
+    const slot = { call, request, signal: limit.signal };
+    if (record === undefined) {
+      const container = { ...request, now, config: () => call.config() };
+      return await unknown.delete(call.hand, container, (found, run) => this.#inSlot(slot, found, run));
+    }
+    await this.#inSlot(slot, record, (reports) => this.#deleteRecord(call, record, { hand: call.hand, now, reports }));
+  }
+
+  async #inSlot({ call, request, signal }: Slot, ...[record, run]: Parameters<InSlot>): Promise<void> {
+    const { admission } = this.#needs;
+    const asked = call.asks(admissionOfDel(request, record), admission);
+    using permit = await admission.admit(asked, signal);
+    await run(new ChainReports(permit));
   }
 
   async #deleteRecord(call: Call, record: AttachmentRecord, place: Parameters<Undo["delete"]>[1]): Promise<void> {
@@ -78,13 +83,20 @@ export class Del {
   }
 }
 
-function admissionOfDel(request: DelRequest, record: AttachmentRecord | undefined): AdmissionRequest {
+/** The call that waits for a slot, and when it stops waiting. */
+interface Slot {
+  readonly call: Call;
+  readonly request: DelRequest;
+  readonly signal: AbortSignal;
+}
+
+function admissionOfDel(request: DelRequest, record: AttachmentRecord): AdmissionRequest {
   return {
     kind: "detach",
     subject: subjectOfCall({ ...request, verb: "DEL" }),
-    namespace: podArgs(request.args).namespace ?? record?.pod.namespace ?? "",
-    pod: record?.pod.uid ?? request.containerId,
+    namespace: podArgs(request.args).namespace ?? record.pod.namespace,
+    pod: record.pod.uid,
     priority: undefined,
-    networks: record === undefined ? [] : networksOf(record),
+    networks: networksOf(record),
   };
 }

@@ -36,7 +36,14 @@ async function told(
 
 const record = aRecord(1);
 const now = { path: record.netns.path, identity: record.netns.identity };
-const failures = [{ index: 0, error: new LeveeError("delegate-failed", "the plugin failed") }];
+const failures = [
+  {
+    index: 0,
+    links: record.chains[0]?.links ?? [],
+    error: new LeveeError("delegate-failed", "the plugin failed"),
+    hasTimedOut: false,
+  },
+];
 
 test("Leaks.settle writes an entry, and tells an event on the pod with the network and the reason", async () => {
   const { kept, events } = await told((leaks) => leaks.settle(record, now, failures));

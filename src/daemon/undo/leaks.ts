@@ -36,7 +36,10 @@ export class Leaks {
 
   async add(record: AttachmentRecord, now: NetnsNow, failures: readonly ChainFailure[]): Promise<void> {
     const seen = withIdentity(record, now, this.#needs.bootId);
-    for (const { index, error } of failures) await this.#keep(leakOf(seen, [index], error.message, this.#needs.clock));
+    for (const { index, links, error, hasTimedOut } of failures) {
+      const chains = seen.chains.map((chain, at) => (at === index ? { ...chain, links } : chain));
+      await this.#keep({ ...leakOf({ ...seen, chains }, [index], error.message, this.#needs.clock), hasTimedOut });
+    }
   }
 
   /** A container whose record is lost, so that its networks are unknown. */
@@ -66,7 +69,7 @@ export class Leaks {
     const entries = this.#needs.journal.leaks().filter((entry) => entry.containerId === record.containerId);
     return record.chains.flatMap((chain, index) =>
       entries
-        .filter((entry) => entry.chains.some((other) => isSameChain(other, chain)))
+        .filter((entry) => entry.chains.some((other) => isOfChain(other, chain)))
         .map((entry) => [index, entry] as const),
     );
   }
@@ -80,8 +83,8 @@ function withIdentity(record: AttachmentRecord, now: NetnsNow, bootId: string): 
   return record.netns.identity === undefined ? { ...record, netns: now, bootId } : record;
 }
 
-function isSameChain(left: Chain, right: Chain): boolean {
-  const hasSameLinks =
-    left.links.length === right.links.length && left.links.every((link, at) => link.stdin === right.links[at]?.stdin);
-  return left.network === right.network && left.ifname === right.ifname && hasSameLinks;
+/** Whether an entry is of this chain. It has the links that were still to undo, which may be all. */
+function isOfChain(entry: Chain, chain: Chain): boolean {
+  const hasItsLinks = entry.links.every((link) => chain.links.some((other) => other.stdin === link.stdin));
+  return entry.network === chain.network && entry.ifname === chain.ifname && hasItsLinks;
 }

@@ -49,6 +49,8 @@ export class OfflineFolder {
   #watcher: FSWatcher | undefined;
   /** Deletes that recovery has already. Each removal is a file event, and these are not read again then. */
   readonly #handed = new Set<string>();
+  /** Deletes that are done, but whose files could not be removed: the disk may be read-only. */
+  readonly #done = new Set<string>();
   #isReading = false;
   #cancelRead: Cancel | undefined;
   #stopRescan: Cancel = () => undefined;
@@ -92,7 +94,7 @@ export class OfflineFolder {
   }
 
   has(name: string): boolean {
-    return hasOffline(this.#options.stateDir, name);
+    return !this.#done.has(name) && hasOffline(this.#options.stateDir, name);
   }
 
   /** Whether the runtime asked to delete this attachment while the daemon was away. */
@@ -100,10 +102,16 @@ export class OfflineFolder {
     return this.has(deleteName(containerId, ifname));
   }
 
-  /** The record is dealt with, so its file goes. */
+  /** The record is dealt with, so its file goes, now or when the disk allows it. A next daemon would do it again. */
   async drop(name: string): Promise<void> {
-    await removeOffline(this.#options.stateDir, name);
-    this.#handed.delete(name);
+    try {
+      await removeOffline(this.#options.stateDir, name);
+      this.#done.delete(name);
+      this.#handed.delete(name);
+    } catch (thrown) {
+      if (!this.#done.has(name)) this.#logFailure(name, thrown);
+      this.#done.add(name);
+    }
   }
 
   /** The attachment is gone, so its recorded delete is done. */
@@ -131,6 +139,7 @@ export class OfflineFolder {
 
   async #readOnce(): Promise<void> {
     const { stateDir, clock } = this.#options;
+    for (const name of this.#done) await this.drop(name);
     await sweepOffline(stateDir, clock.wallMs(), tornMsMin).catch((thrown: unknown) => this.#logFailure("", thrown));
     await this.#each(["ack", "del"], (record) =>
       record.kind === "ack" ? this.#acknowledge(record) : this.#hand(record),

@@ -1,9 +1,11 @@
 import { LeveeError } from "../../base/errors.ts";
 import { sameNetns } from "../../base/identity.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
+import type { Delivered } from "./delivered.ts";
 import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
 import type { RecordWork, Work } from "./recovery-work.ts";
 import type { Suspects } from "./suspects.ts";
@@ -13,7 +15,9 @@ import type { UndoUnknown } from "./undo-unknown.ts";
 
 export interface RecoverNeeds {
   readonly bootId: string;
-  readonly journal: Pick<Journal, "find" | "findByToken" | "inNetns" | "quarantined">;
+  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "inNetns" | "quarantined">;
+  readonly logger: Logger;
+  readonly delivered: Delivered;
   readonly turns: Turns;
   readonly suspects: Suspects;
   readonly offline: Pick<OfflineFolder, "has" | "drop" | "readAcknowledgements">;
@@ -57,7 +61,7 @@ export class RecoverItem {
     const record = journal.findByToken(work.token);
     if (record === undefined || isSettled(record, work)) return true;
     const now = await netnsNow(hand, record, this.#needs);
-    this.#refuseDoubtful(record, now);
+    if (await this.#isKept(hand, record, work, now)) return true;
     if (record.phase === "acknowledged") await undo.delete(record, { hand, now, limitMs });
     else await undo.undo(record, { hand, now, limitMs });
     return true;
@@ -85,16 +89,34 @@ export class RecoverItem {
   }
 
   /**
-   * A damaged journal may have lost the line that the runtime has its result. So an attachment that seems unfinished may
-   * belong to a running pod while its namespace lives. It waits for the runtime's DEL, or for the end of the namespace.
+   * The journal may have lost the line that the runtime has its result. So an attachment that seems unfinished may belong
+   * to a running pod while its namespace lives. It stays if the runtime has the result. In doubt it waits for the
+   * runtime's DEL, or for the end of the namespace.
    */
-  #refuseDoubtful(record: AttachmentRecord, now: NetnsNow): void {
+  async #isKept(hand: Hand, record: AttachmentRecord, work: RecordWork, now: NetnsNow): Promise<boolean> {
+    const { journal, logger, delivered } = this.#needs;
+    // Of an ADD that this daemon saw fail, the runtime has nothing.
+    const isUnfinished = record.phase === "committed" || (record.phase === "intent" && work.isInherited);
+    const isUnwanted = work.isDelete || record.delAttempts > 0;
+    const netns = netnsToPass(record, now, this.#needs);
+    if (!isUnfinished || isUnwanted || netns === "") return false;
+    const isKept = await delivered.find(hand, record, netns);
+    if (isKept) {
+      await journal.acknowledge(record.token);
+      logger.warn("The journal lacks an acknowledgement, but the runtime has the result: the attachment stays", {
+        container: record.containerId,
+        pod: `${record.pod.namespace}/${record.pod.name}`,
+      });
+    } else this.#refuseDamaged(record);
+    return isKept;
+  }
+
+  #refuseDamaged(record: AttachmentRecord): void {
     const { journal } = this.#needs;
-    const isUnfinished = record.phase === "intent" || record.phase === "committed";
     const isDamaged = journal
       .quarantined()
       .some(({ source, foundWallMs }) => source === "journal" && foundWallMs > record.startedWallMs);
-    if (!isUnfinished || !isDamaged || netnsToPass(record, now, this.#needs) === "") return;
+    if (!isDamaged) return;
     throw new LeveeError(
       "try-later",
       "Cannot undo an attachment that seems unfinished: the journal was damaged and its namespace lives; the runtime's DEL removes it",

@@ -13,6 +13,8 @@ export interface RecordWork {
   readonly token: string;
   /** The runtime wants it deleted, even if the journal does not say so. */
   readonly isDelete: boolean;
+  /** The last daemon left it, so the journal may have lost lines about it. */
+  readonly isInherited: boolean;
 }
 
 export interface OfflineWork {

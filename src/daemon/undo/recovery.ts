@@ -55,7 +55,8 @@ export class Recovery {
   start(): void {
     for (const record of this.#needs.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
-      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDelete: false });
+      if (!isWanted)
+        this.#add(record.token, { kind: "record", token: record.token, isDelete: false, isInherited: true });
     }
     this.#logOffline();
     this.#stop = this.#needs.clock.every(this.#needs.config.undoRetryMs, () => this.#kick());
@@ -91,7 +92,7 @@ export class Recovery {
   /** A shim was lost during an ADD, or before its result was acknowledged. */
   lost(token: string, hand: ProcessIdentity | undefined): void {
     if (hand !== undefined) this.#needs.suspects.add(token, hand);
-    this.#add(token, { kind: "record", token, isDelete: false });
+    this.#add(token, { kind: "record", token, isDelete: false, isInherited: false });
     this.#kick();
   }
 
@@ -104,7 +105,7 @@ export class Recovery {
       });
     });
     this.#needs.suspects.add(token, hand);
-    this.#add(token, { kind: "record", token, isDelete: true });
+    this.#add(token, { kind: "record", token, isDelete: true, isInherited: false });
     this.#kick();
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Hand } from "../../hands/hand.ts";
 import { outcome } from "../../hands/outcome.fixture.ts";
-import { aChain, bootId, containerId } from "../../state/journal/record.fixture.ts";
+import { aChain, bootId, containerId, json } from "../../state/journal/record.fixture.ts";
 import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
 import type { IfName } from "../../base/brand.ts";
 import { ChainNotes } from "../record/chain-notes.ts";
@@ -10,6 +10,8 @@ import { LeakRetries } from "./retry-leaks.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Turns } from "../serve/turns.ts";
+import type { RunOrder } from "../../wire/messages.ts";
+import type { Outcome } from "../../wire/outcome.ts";
 
 function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}): LeakEntry {
   return {
@@ -26,12 +28,17 @@ function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}
     sinceWallMs: 0,
     attempts: 0,
     nextTryWallMs,
+    hasTimedOut: false,
     ...change,
   };
 }
 
 /** A node at wall time 1,000 s with these leaks, and a hand whose plugins take `runMs` each. */
-function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetries; hand: Hand; resolved: string[] } {
+function nodeWith(
+  leaks: readonly LeakEntry[],
+  runMs = 0,
+  answer: (order: RunOrder) => Outcome = () => outcome(),
+): { retries: LeakRetries; hand: Hand; resolved: string[] } {
   const resolved: string[] = [];
   let nowMs = 0;
   const clock = { ...systemClock, wallMs: () => 1_000_000, monotonicMs: () => nowMs };
@@ -61,9 +68,9 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
       leakRetried: () => Promise.resolve(),
     },
   });
-  const run = (): Promise<unknown> => {
+  const run = (order: RunOrder): Promise<unknown> => {
     nowMs += runMs;
-    return Promise.resolve(outcome());
+    return Promise.resolve(answer(order));
   };
   const hand = { isLost: false, isResident: true, cniPath: "", run } as unknown as Hand; // only what it uses
   return { retries, hand, resolved };
@@ -93,12 +100,77 @@ test("retryDue tries everything once after wantAll", async () => {
 });
 
 test("retryDue ends its round after a while, so that hung plugins hold up no other work", async () => {
+  const ids = Array.from({ length: 12 }, (_, index) => `leak${index}`);
   const node = nodeWith(
-    ["a", "b", "c", "d"].map((id) => leak(id, 0)),
-    20_000,
+    ids.map((id) => leak(id, 0)),
+    8_000,
   );
   await node.retries.retryDue(node.hand);
-  expect(node.resolved).toEqual(["a", "b"]);
+  expect(node.resolved.length).toBeLessThan(ids.length);
+  while (node.resolved.length < ids.length) await node.retries.retryDue(node.hand);
+  expect(node.resolved.toSorted()).toEqual(ids.toSorted());
+});
+
+test("retryDue tries several leaks at a time, and those that hung at their last try after all others", async () => {
+  const started: string[] = [];
+  let release = (): void => undefined;
+  const hung = new Promise<void>((resolve) => (release = resolve));
+  const node = nodeWith([
+    leak("hung0", 0, { hasTimedOut: true }),
+    leak("hung1", 0, { hasTimedOut: true }),
+    ...Array.from({ length: 8 }, (_, index) => leak(`quick${index}`, 0)),
+  ]);
+  const run = async ({ env }: RunOrder): Promise<Outcome> => {
+    const id = env["CNI_CONTAINERID"] ?? "";
+    started.push(id);
+    if (id.startsWith("hung")) await hung;
+    return outcome();
+  };
+  const round = node.retries.retryDue({ ...node.hand, run } as unknown as Hand); // as above
+  const enough = systemClock.monotonicMs() + 5_000;
+  while (started.length < 10 && systemClock.monotonicMs() < enough) await systemClock.sleep(1);
+  expect(started.slice(8).toSorted()).toEqual(["hung0", "hung1"]);
+  expect(node.resolved.filter((id) => id.startsWith("quick"))).toHaveLength(8);
+  release();
+  await round;
+  expect(node.resolved).toHaveLength(10);
+});
+
+test("retryDue works on one leak of a container at a time", async () => {
+  let running = 0;
+  let most = 0;
+  const node = nodeWith(
+    Array.from({ length: 6 }, (_, index) => leak(`l${index}`, 0, { containerId: containerId("one") })),
+  );
+  const run = async (): Promise<Outcome> => {
+    most = Math.max(most, ++running);
+    await systemClock.sleep(1);
+    running -= 1;
+    return outcome();
+  };
+  await node.retries.retryDue({ ...node.hand, run } as unknown as Hand); // as above
+  expect(most).toBe(1);
+  expect(node.resolved).toHaveLength(6);
+});
+
+test("retryDue undoes a failed ADD without the pod's values once its plugin has refused them often enough", async () => {
+  const reason = "default/lan (net1): bad address";
+  const chain = aChain({ cniArgs: "IgnoreUnknown=true;IP=10.0.0.5,10.0.0.6" });
+  const refused = { chains: [chain], reason };
+  const done = json('{"cniVersion":"1.0.0"}');
+  const node = nodeWith(
+    [
+      leak("often", 0, { ...refused, attempts: 5 }),
+      leak("seldom", 0, { ...refused, attempts: 4 }),
+      leak("other-words", 0, { ...refused, attempts: 5, reason: "default/lan (net1): away" }),
+      leak("attached", 0, { ...refused, attempts: 5, results: [done] }),
+    ],
+    0,
+    ({ env }) =>
+      env["CNI_ARGS"]?.includes("IP=") === true
+        ? outcome({ exitCode: 1, stdout: Buffer.from('{"cniVersion":"1.0.0","code":7,"msg":"bad address"}') })
+        : outcome(),
+  );
   await node.retries.retryDue(node.hand);
-  expect(node.resolved).toEqual(["a", "b", "c", "d"]);
+  expect(node.resolved).toEqual(["often"]);
 });

@@ -11,12 +11,18 @@ import type { Undo } from "./undo.ts";
 import { netnsAt, type NetnsNow } from "./netns-to-pass.ts";
 import { recordedPod } from "../record/subject.ts";
 
+/** After as many tries, 15 minutes, a plugin that still says the same has not met a passing trouble. */
+const refusalsMin = 5;
+
 /** Background work does not wait long behind a call. */
 const turnMsMax = 1_000;
 const holder = { verb: "UNDO", cancel: (): void => undefined };
 
 /** New deletes wait for the hand during a round, so hung plugins must not make it long. */
 const roundMsMax = 30_000;
+
+/** Half of the runs that the resident hand takes at a time. */
+const lanes = 4;
 
 export interface LeakRetriesNeeds {
   readonly clock: Clock;
@@ -43,19 +49,41 @@ export class LeakRetries {
     for (const { id } of this.#needs.journal.leaks()) this.#wanted.add(id);
   }
 
-  /** One round. Leaks that it does not reach stay due for the next one. */
+  /**
+   * One round, in a few lanes so that one hung plugin does not hold up the others. Leaks that it does not reach stay due
+   * for the next one.
+   */
   async retryDue(hand: Hand): Promise<void> {
-    const { clock, journal } = this.#needs;
+    const { clock } = this.#needs;
     const endsMs = clock.monotonicMs() + roundMsMax;
-    for (const entry of journal.leaks()) {
-      if (hand.isLost || clock.monotonicMs() > endsMs) return;
-      const isWanted = this.#wanted.delete(entry.id);
-      if (entry.chains.length === 0 || !(isWanted || isDue(entry, clock.wallMs()))) continue;
-      if (this.#needs.turns.isBusy(entry.containerId) || isAttachedAgain(entry, this.#needs)) continue;
-      await retryLeak(hand, entry, this.#needs);
-    }
+    const groups = this.#due();
+    const lane = async (): Promise<void> => {
+      for (let group = groups.shift(); group !== undefined; group = groups.shift())
+        for (const entry of group) {
+          if (hand.isLost || clock.monotonicMs() > endsMs) return;
+          await this.#retry(hand, entry);
+        }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
     // Entries that were resolved meanwhile.
-    this.#wanted.clear();
+    if (!hand.isLost && clock.monotonicMs() <= endsMs) this.#wanted.clear();
+  }
+
+  /** Leaks of one container together, because only one operation at a time may work on it. Those that hung go last. */
+  #due(): (readonly LeakEntry[])[] {
+    const { clock, journal } = this.#needs;
+    const due = journal
+      .leaks()
+      .filter((entry) => entry.chains.length > 0 && (this.#wanted.has(entry.id) || isDue(entry, clock.wallMs())));
+    const groups = Map.groupBy(due, ({ containerId, hasTimedOut }) => `${hasTimedOut} ${containerId}`);
+    const isHung = ([entry]: readonly LeakEntry[]): number => Number(entry?.hasTimedOut);
+    return [...groups.values()].toSorted((left, right) => isHung(left) - isHung(right));
+  }
+
+  async #retry(hand: Hand, entry: LeakEntry): Promise<void> {
+    this.#wanted.delete(entry.id);
+    if (this.#needs.turns.isBusy(entry.containerId) || isAttachedAgain(entry, this.#needs)) return;
+    await retryLeak(hand, entry, this.#needs);
   }
 }
 
@@ -85,13 +113,15 @@ async function retryLeak(hand: Hand, entry: LeakEntry, needs: LeakRetriesNeeds):
     const now = await netnsNow(hand, entry);
     const [failure] = await needs.undo.chains(record, { hand, now, verb: "DEL" });
     if (failure === undefined) await needs.journal.leakResolved(entry.id);
-    else await needs.journal.leakRetried(entry.id, failure.error.message);
+    else await needs.journal.leakRetried(entry.id, failure.error.message, failure.hasTimedOut);
   } catch (thrown) {
     if (hand.isLost) {
       needs.suspects.add(record.token, hand.identity);
       throw thrown;
     }
-    await needs.journal.leakRetried(entry.id, toLeveeError(thrown, "Cannot retry").message);
+    const { code, message } = toLeveeError(thrown, "Cannot retry");
+    // Nothing was tried, so the next round may.
+    if (code !== "try-later") await needs.journal.leakRetried(entry.id, message, entry.hasTimedOut);
   }
 }
 
@@ -121,8 +151,14 @@ function recordOf(entry: LeakEntry): AttachmentRecord {
     phase: "acknowledged",
     steps: new Map(),
     results,
-    failure: undefined,
+    failure: refusalOf(entry),
     delAttempts: 0,
     origin: "levee",
   };
+}
+
+/** Without a result the ADD never finished. A plugin that refuses its request for ever is undone without it. */
+function refusalOf({ attempts, results, reason }: LeakEntry): AttachmentRecord["failure"] {
+  if (attempts < refusalsMin || results.some((result) => result !== undefined)) return undefined;
+  return { code: "delegate-failed", cniCode: 0, message: reason, details: "" };
 }

@@ -27,7 +27,7 @@ function callIn(scene: Scene) {
       supports: () => links !== undefined,
       links: () => {
         looks.push("links");
-        return Promise.resolve({ names: links ?? [], isTruncated: false });
+        return Promise.resolve({ names: links ?? [], isTruncated: false, users: undefined });
       },
       stat: () => {
         looks.push("stat");

@@ -1,8 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
-import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import { LeveeError } from "../../base/errors.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { Chain, ChainLink } from "../../cni/chain.ts";
+import { isNotStarted } from "../../hands/explain-outcome.ts";
 import type { Hand } from "../../hands/hand.ts";
-import { runDel } from "../../hands/run-chain.ts";
+import { runDel, type LinkFailure } from "../../hands/run-del.ts";
+import { shareMs } from "../../hands/share-of-time.ts";
+import type { ChainPlace } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { chainPlace } from "../chains/chain-place.ts";
@@ -17,7 +21,10 @@ import type { Suspects } from "./suspects.ts";
 export interface ChainFailure {
   /** The index of the chain in the record. */
   readonly index: number;
+  /** The links that are still to undo. */
+  readonly links: readonly ChainLink[];
   readonly error: LeveeError;
+  readonly hasTimedOut: boolean;
 }
 
 /** Which hand undoes, where, and in how much time. */
@@ -29,6 +36,8 @@ export interface UndoOrder {
   readonly verb: "DEL" | "UNDO";
   /** Tells the call's permit; absent for work that belongs to no call. */
   readonly reports?: ChainReports | undefined;
+  /** Indexes of the chains that ran out of time when this was tried before. They go last. */
+  readonly last?: readonly number[] | undefined;
 }
 
 export interface UndoChainsNeeds {
@@ -41,46 +50,98 @@ export interface UndoChainsNeeds {
 }
 
 /**
- * Runs DEL for everything a record may have set up: chains last to first, each chain's links last to first.
- * A chain that fails does not stop the others; a lost hand does.
+ * Runs DEL for everything a record may have set up: chains last to first, each chain's links last to first. Neither a
+ * chain nor a link that fails stops the others, and each chain has a share of the time; a lost hand stops all.
  */
 export async function undoChains(
   record: AttachmentRecord,
   order: UndoOrder,
   needs: UndoChainsNeeds,
 ): Promise<readonly ChainFailure[]> {
+  const { clock, bootId } = needs;
+  // The time counts from here: a wait for the hand is no failure of the plugins.
+  using _lane = await order.hand.places?.lanes.take();
+  const endsMs = clock.monotonicMs() + order.limitMs;
+  const due = chainsDue(record, order.last ?? [], bootId);
+  const failures: ChainFailure[] = [];
+  for (const [at, chain] of due.entries()) {
+    const limitMs = shareMs(endsMs - clock.monotonicMs(), due.length - 1 - at);
+    const failed = await undoChain(record, chain, { ...order, limitMs }, needs);
+    if (failed.length > 0) failures.push(chainFailure(chain, failed));
+  }
+  return failures;
+}
+
+async function undoChain(
+  record: AttachmentRecord,
+  { index, chain, linksDone }: DueChain,
+  order: UndoOrder,
+  needs: UndoChainsNeeds,
+): Promise<readonly LinkFailure[]> {
+  const { hand, reports } = order;
+  reports?.begin(chain);
+  let failed: readonly LinkFailure[] | undefined;
+  try {
+    failed = await runDel(hand, chain, placeFor(record, order, needs), {
+      result: record.results[index] ?? lastResult(record, index),
+      linksDone,
+      linksAdded: linksStarted(record, index, 0),
+      refusal: record.failure?.message,
+    });
+    return failed;
+  } catch (thrown) {
+    // Its plugin may still be at work; the next undo must wait for the end of that process.
+    if (hand.isLost) needs.suspects.add(record.token, hand.identity);
+    throw thrown;
+  } finally {
+    reports?.end(failed?.length === 0);
+  }
+}
+
+interface DueChain {
+  readonly index: number;
+  readonly chain: Chain;
+  readonly linksDone: number;
+}
+
+/** The chains to undo in their order: the last first, and the ones in `last` after all others. */
+function chainsDue(record: AttachmentRecord, last: readonly number[], bootId: string): readonly DueChain[] {
+  return [...record.chains.entries()]
+    .map(([index, chain]) => ({ index, chain, linksDone: startedLinks(record, index, bootId) }))
+    .filter(({ linksDone }) => linksDone > 0)
+    .toReversed()
+    .toSorted((left, right) => Number(last.includes(left.index)) - Number(last.includes(right.index)));
+}
+
+function placeFor(record: AttachmentRecord, order: UndoOrder, needs: UndoChainsNeeds): ChainPlace {
   const { hand, now, limitMs, verb, reports } = order;
-  const { clock, config, bootId, suspects, notes } = needs;
+  const { clock, config, notes } = needs;
   const late = (): LeveeError =>
-    new LeveeError("delegate-timeout", `Cannot run another plugin as all ${limitMs} ms are used up`);
+    new LeveeError("delegate-timeout", "Cannot run another plugin as the time of its network is used up");
   const { containerId } = record;
   const netns = netnsToPass(record, now, needs);
   const cniPath = pathFor(hand, record.cniPath, config.binDir);
-  const place = chainPlace(
+  return chainPlace(
     { containerId, netns, cniPath, limitMs, late },
     { clock, notes, subject: subjectOf(record, verb), reports },
   );
-  const failures: ChainFailure[] = [];
-  for (const [index, chain] of [...record.chains.entries()].toReversed()) {
-    const linksDone = startedLinks(record, index, bootId);
-    if (linksDone === 0) continue;
-    reports?.begin(chain);
-    let isOk = false;
-    try {
-      await runDel(hand, chain, place, { result: record.results[index] ?? lastResult(record, index), linksDone });
-      isOk = true;
-    } catch (thrown) {
-      if (hand.isLost) {
-        // Its plugin may still be at work; the next undo must wait for the end of that process.
-        suspects.add(record.token, hand.identity);
-        throw thrown;
-      }
-      failures.push({ index, error: toLeveeError(thrown, `Cannot undo ${chain.network}`) });
-    } finally {
-      reports?.end(isOk);
-    }
-  }
-  return failures;
+}
+
+function chainFailure({ index, chain }: DueChain, failed: readonly LinkFailure[]): ChainFailure {
+  const errors = failed.map(({ error }) => error);
+  return {
+    index,
+    links: chain.links.filter((_link, at) => failed.some((failure) => failure.at === at)),
+    error: joinErrors(errors),
+    hasTimedOut: errors.some(({ code }) => code === "delegate-timeout"),
+  };
+}
+
+/** One error for all. A single one stays as it is, because it has the plugin's own code. */
+export function joinErrors(errors: readonly LeveeError[]): LeveeError {
+  const [first, ...rest] = errors;
+  if (first !== undefined && rest.length === 0) return first;
+  return new LeveeError("delegate-failed", errors.map(({ message }) => message).join("; "));
 }
 
 /** The CNI_PATH of this call, then ADD's: plugins may have moved since. */
@@ -92,9 +153,12 @@ function pathFor(hand: Hand, recorded: string, binDir: string): string {
 
 function startedLinks(record: AttachmentRecord, index: number, bootId: string): number {
   const all = record.chains[index]?.links.length ?? 0;
-  const isFinished = record.phase === "committed" || record.phase === "acknowledged";
   // Steps are written, not synced: after a reboot the journal may lack some, so all are undone.
-  if (isFinished || record.bootId !== bootId) return all;
-  // A plugin that was not found has done nothing, and cannot undo it.
-  return linksStarted(record, index, record.failure?.code === "delegate-missing" ? 0 : 1);
+  if (isCommitted(record) || record.bootId !== bootId) return all;
+  // A plugin that could not be started has done nothing, and cannot undo it.
+  return linksStarted(record, index, isNotStarted(record.failure?.code ?? "") ? 0 : 1);
+}
+
+function isCommitted({ phase }: AttachmentRecord): boolean {
+  return phase === "committed" || phase === "acknowledged";
 }

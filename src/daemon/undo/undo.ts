@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { LeveeError } from "../../base/errors.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -9,7 +8,7 @@ import type { Afterwork } from "../tell/afterwork.ts";
 import type { Leaks } from "./leaks.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
 import type { Suspects } from "./suspects.ts";
-import { undoChains, type ChainFailure, type UndoOrder } from "./undo-chains.ts";
+import { joinErrors, undoChains, type ChainFailure, type UndoOrder } from "./undo-chains.ts";
 
 /** Which hand undoes, and where. Without a limit it has all the time that the settings give. */
 export type UndoPlace = Pick<UndoOrder, "hand" | "now" | "reports"> & { readonly limitMs?: number };
@@ -29,6 +28,8 @@ export interface UndoNeeds {
 /** Takes attachments away again. Every undo comes through here: a failed ADD, a DEL, recovery, garbage collection. */
 export class Undo {
   readonly #needs: UndoNeeds;
+  /** By token of a DEL that the runtime retries: its chains that ran out of time. A restart may forget them. */
+  readonly #timedOut = new Map<string, readonly number[]>();
 
   constructor(needs: UndoNeeds) {
     this.#needs = needs;
@@ -53,7 +54,8 @@ export class Undo {
   async delete(record: AttachmentRecord, place: UndoPlace): Promise<void> {
     const failures = await this.chains(record, { ...place, verb: "DEL" });
     if (failures.length > 0 && record.delAttempts + 1 < this.#needs.config.delAttemptsMax) {
-      const error = errorOf(failures);
+      this.#timedOut.set(record.token, timedOut(failures));
+      const error = joinErrors(failures.map((failure) => failure.error));
       await this.#needs.journal.delFailed(record.token, error.message);
       throw error;
     }
@@ -67,20 +69,19 @@ export class Undo {
     const { addUndoMs, delDelegatesMs } = this.#needs.config;
     const settingMs = order.verb === "UNDO" ? addUndoMs : delDelegatesMs;
     const limitMs = Math.min(settingMs, order.limitMs ?? Number.POSITIVE_INFINITY);
-    return undoChains(record, { ...order, limitMs }, this.#needs);
+    return undoChains(record, { ...order, limitMs, last: this.#timedOut.get(record.token) }, this.#needs);
   }
 
   /** The journal comes second: a daemon that dies in between finds the record again and does the rest. */
   async #forget(record: AttachmentRecord): Promise<void> {
     const { afterwork, journal, offline } = this.#needs;
+    this.#timedOut.delete(record.token);
     await afterwork.drop(record);
     await journal.removed(record.token);
     await offline.dropDelete(record.containerId, record.ifname);
   }
 }
 
-function errorOf(failures: readonly ChainFailure[]): LeveeError {
-  const [first, ...rest] = failures;
-  if (first !== undefined && rest.length === 0) return first.error;
-  return new LeveeError("delegate-failed", failures.map(({ error }) => error.message).join("; "));
+function timedOut(failures: readonly ChainFailure[]): readonly number[] {
+  return failures.filter(({ hasTimedOut }) => hasTimedOut).map(({ index }) => index);
 }

@@ -1,5 +1,6 @@
-import { writeSync } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { accessSync, constants, statSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 
 /** The operations on an open log, so that tests can count them and make them fail. */
@@ -9,7 +10,9 @@ export interface LogHandle {
   makeRoom(position: number, length: number): Promise<void>;
   datasync(): Promise<void>;
   truncate(length: number): Promise<void>;
-  inode(): Promise<bigint>;
+  /** Writes no bytes. Throws when the file system has stopped taking any. */
+  touch(): void;
+  readonly inode: bigint;
   close(): Promise<void>;
 }
 
@@ -67,7 +70,10 @@ export class LogFile {
       await this.cutTail();
       throw cause;
     }
-    if (sync) await this.#sync(handle);
+    if (sync) {
+      await this.#sync(handle);
+      this.#stayPut(handle);
+    }
     this.#size += bytes.length;
   }
 
@@ -105,12 +111,21 @@ export class LogFile {
   async checkPlace(): Promise<void> {
     try {
       const handle = await this.#open();
-      const { ino } = await stat(this.path, { bigint: true });
-      if (ino !== (await handle.inode())) this.#unsound = true;
+      if (!this.#isAt(handle)) this.#unsound = true;
     } catch (cause) {
       if (errnoOf(cause) !== "ENOENT") throw cause;
       this.#unsound = true;
     }
+  }
+
+  /** Throws when the next line would be lost or refused, as far as three system calls can tell. Changes nothing. */
+  glance(): void {
+    accessSync(dirname(this.path), constants.W_OK);
+    const handle = this.#handle;
+    if (handle === undefined) return;
+    // After an error of the file system, ext4 refuses writes only.
+    handle.touch();
+    this.#stayPut(handle);
   }
 
   /** Removes the room, so that a closed file has only lines. */
@@ -141,6 +156,22 @@ export class LogFile {
     }
   }
 
+  /** A line that is synced into a file without a name is on no disk. */
+  #stayPut(handle: LogHandle): void {
+    if (this.#isAt(handle)) return;
+    this.#unsound = true;
+    throw new MovedAway(this.path);
+  }
+
+  #isAt(handle: LogHandle): boolean {
+    try {
+      return statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino === handle.inode;
+    } catch {
+      // A path that cannot be looked at leads nowhere. The rewrite finds out why.
+      return false;
+    }
+  }
+
   async #open(): Promise<LogHandle> {
     try {
       return (this.#handle ??= await this.#openLog(this.path));
@@ -164,6 +195,13 @@ export class LogFile {
   }
 }
 
+/** The file, or its folder, was removed, moved or replaced. A rewrite from memory puts it back. */
+export class MovedAway extends Error {
+  constructor(path: string) {
+    super(`${path} was removed or replaced while the daemon was running`);
+  }
+}
+
 /** The error for a file of the state folder that cannot be written. */
 export function unwritable(path: string, cause: unknown): LeveeError {
   if (cause instanceof LeveeError) return cause;
@@ -181,7 +219,9 @@ export function isFull(cause: unknown): boolean {
 
 export async function openSystemLog(path: string): Promise<LogHandle> {
   const file = await open(path, "r+");
+  const { ino: inode } = await file.stat({ bigint: true });
   return {
+    inode,
     async write(bytes, position) {
       // Synchronous: a write to the page cache takes microseconds, and a thread would cost ten times as much.
       writeAll(file.fd, bytes, position);
@@ -191,10 +231,12 @@ export async function openSystemLog(path: string): Promise<LogHandle> {
     },
     datasync: () => file.datasync(),
     truncate: (length) => file.truncate(length),
-    inode: async () => (await file.stat({ bigint: true })).ino,
+    touch: () => void writeSync(file.fd, nothing, 0, 0, 0),
     close: () => file.close(),
   };
 }
+
+const nothing = new Uint8Array(1);
 
 function writeAll(fd: number, bytes: Uint8Array, position: number): void {
   let done = 0;

@@ -40,7 +40,8 @@ function bound(handle: Awaited<ReturnType<OpenLog>>): Awaited<ReturnType<OpenLog
     makeRoom: (position, length) => handle.makeRoom(position, length),
     datasync: () => handle.datasync(),
     truncate: (length) => handle.truncate(length),
-    inode: () => handle.inode(),
+    touch: () => handle.touch(),
+    inode: handle.inode,
     close: () => handle.close(),
   };
 }

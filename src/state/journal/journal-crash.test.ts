@@ -74,7 +74,7 @@ describe("Journal of a killed process", () => {
     await second.close();
     await writeFile(index, before);
     const third = await openIn(folder);
-    expect(third.knows(aRecord(1).containerId)).toBe("never-added");
+    expect(third.knows(aRecord(1).containerId)).toBe("settled");
     await third.close();
   });
 });

@@ -180,7 +180,7 @@ describe("Journal with a damaged file keeps what was damaged aside", () => {
       expect(journal.quarantined()).toHaveLength(1);
       expect(journal.knows(containerId("container1"))).toBe("lost");
       await journal.forget(containerId("container1"));
-      expect(journal.knows(containerId("container1"))).toBe("never-added");
+      expect(journal.knows(containerId("container1"))).toBe("settled");
       await journal.close();
     }
   });

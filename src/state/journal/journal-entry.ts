@@ -134,5 +134,7 @@ function retryFromJson(json: Shape): LeakRetry {
     reason: textAt(json, "reason"),
     attempts: countAt(json, "attempts"),
     nextTryWallMs: timeAt(json, "nextTryWallMs"),
+    // Older journals do not have it.
+    hasTimedOut: json["hasTimedOut"] === true,
   };
 }

@@ -89,7 +89,7 @@ describe("Journal against a model", () => {
     }
     expect(journal.stats()).toMatchObject({ attachments: 0, liveBytes: 0, orphans: 0 });
     expect(journal.stats().logBytes).toBeLessThan(1_500_000);
-    expect(journal.knows(containerId("container5999"))).toBe("never-added");
+    expect(journal.knows(containerId("container5999"))).toBe("settled");
     expect(journal.knows(containerId("container1"))).toBe("never-added");
     await journal.close();
   });

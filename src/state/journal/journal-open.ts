@@ -1,12 +1,12 @@
 import { chmod, mkdir, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { syncFolder } from "../../base/atomic-file.ts";
+import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { ContainerIndex, loadIndex, type LoadedIndex } from "./container-index.ts";
 import { roomBytes } from "./durability.ts";
 import { loadJournal, type LoadedJournal } from "./journal-load.ts";
+import { makeFolder } from "./journal-rewrite.ts";
 import type { JournalState } from "./journal-state.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { LogFile, unwritable, type OpenLog } from "../files/log-file.ts";
@@ -73,8 +73,7 @@ type Parts = Omit<OpenedJournal, "quarantined">;
 
 async function prepareFolder(stateDir: string): Promise<void> {
   try {
-    const created = await mkdir(stateDir, { recursive: true, mode: 0o700 });
-    if (created !== undefined) await syncFolder(dirname(created));
+    await makeFolder(stateDir);
     // Another program may have created it open to all, and the pods' configurations may contain secrets.
     await chmod(stateDir, 0o700);
     // Created before any shim needs it, so that the daemon can watch it.

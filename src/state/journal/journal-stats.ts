@@ -15,7 +15,11 @@ export interface JournalStats {
   readonly reserveHeld: boolean;
   /** Records written since the start. */
   readonly written: number;
+  /** Entries that are only in memory, because the disk refused them. */
+  readonly unwritten: number;
   readonly compactions: number;
+  /** Writes that the disk refused, and the last reason. */
+  readonly refusals: { readonly count: number; readonly reason: string };
 }
 
 export function journalStats({ state, log, reserve, writer, quarantined }: OpenedJournal): JournalStats {

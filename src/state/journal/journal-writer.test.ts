@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../../base/clock.ts";
 import type { Journal } from "./journal.ts";
 import { journalPath } from "./journal-open.ts";
+import { leakOf } from "./leak-ledger.ts";
+import { reserveBytes } from "../files/reserve.ts";
 import { openSystemLog, type LogHandle, type OpenLog } from "../files/log-file.ts";
 import { aFolder, aRecord, attachIn, json, openIn, tokenOf } from "./record.fixture.ts";
 
@@ -66,6 +70,13 @@ async function reopened(folder: string): Promise<readonly string[]> {
   expect(journal.quarantined()).toEqual([]);
   await journal.close();
   return tokens;
+}
+
+/** The folder as a kill would leave it. */
+async function copied(folder: string): Promise<string> {
+  const copy = await aFolder();
+  await cp(folder, copy, { recursive: true });
+  return copy;
 }
 
 /** Up to the zeros that further lines are written over. */
@@ -175,32 +186,92 @@ describe("JournalWriter shares writes and syncs", () => {
 });
 
 describe("JournalWriter when the disk refuses", () => {
-  test("a failed write rejects its callers only, leaves memory alone and the file whole", async () => {
+  test("a failed write rejects what begins something, ends in memory what ends, and leaves the file whole", async () => {
     const broken = breaker("write", "EIO");
     const { openLog, counts } = watched(broken.fault);
     const folder = await aFolder();
     const journal = await openIn(folder, { openLog });
     await journal.begin(aRecord(1));
+    await journal.begin(aRecord(9));
     const size = await bytesOfLines(folder);
     broken.on = true;
-    const failed = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       journal.begin(aRecord(2)),
       journal.commit(tokenOf(1), []),
       journal.removed(tokenOf(1)),
     ]);
-    expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(failed[0]).toMatchObject({ reason: { code: "state-unwritable" } });
-    expect(String((failed[0] as PromiseRejectedResult).reason)).toContain(`Cannot write ${journalPath(folder)}: EIO`);
-    expect(journal.all()).toMatchObject([{ token: tokenOf(1), phase: "intent" }]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    expect(outcomes[0]).toMatchObject({ reason: { code: "state-unwritable" } });
+    expect(String((outcomes[0] as PromiseRejectedResult).reason)).toContain(`Cannot write ${journalPath(folder)}: EIO`);
+    expect(journal.all()).toMatchObject([{ token: tokenOf(9), phase: "intent" }]);
+    expect(journal.knows(aRecord(1).containerId)).toBe("settled");
     expect(journal.knows(aRecord(2).containerId)).toBe("never-added");
+    expect(journal.stats()).toMatchObject({
+      unwritten: 1,
+      refusals: { count: 1, reason: expect.stringContaining("EIO") },
+    });
     expect(counts.truncate).toBe(1);
     expect(await bytesOfLines(folder)).toBe(size);
     broken.on = false;
     await journal.begin(aRecord(2));
+    expect(journal.stats().unwritten).toBe(0);
+    const killed = await copied(folder);
     await journal.close();
-    expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(2)]);
+    expect(await reopened(folder)).toEqual([tokenOf(9), tokenOf(2)]);
+    expect(await reopened(killed)).toEqual([tokenOf(9), tokenOf(2)]);
   });
 
+  test.each(["the probe", "the end of the daemon"])(
+    "%s writes down what ended on a disk that was read-only",
+    async (by) => {
+      const broken = breaker("write", "EROFS");
+      const folder = await aFolder();
+      const journal = await openIn(folder, { openLog: watched(broken.fault).openLog });
+      await attachIn(journal, aRecord(1));
+      await attachIn(journal, aRecord(2));
+      broken.on = true;
+      await journal.delFailed(tokenOf(1), "busy");
+      expect(journal.findByToken(tokenOf(1))?.delAttempts).toBe(1);
+      await journal.leak(leakOf(aRecord(1), [0], "busy", systemClock));
+      await journal.removed(tokenOf(1));
+      expect(await journal.probeWritable().catch((error: unknown) => error)).toMatchObject({
+        code: "state-unwritable",
+      });
+      expect(journal.leaks()).toHaveLength(1);
+      expect(journal.stats().unwritten).toBe(3);
+      // A daemon that is killed now finds the record again, without the leak, and ends both again.
+      expect(await reopened(await copied(folder))).toEqual([tokenOf(1), tokenOf(2)]);
+      broken.on = false;
+      if (by === "the probe") await journal.probeWritable();
+      const killed = by === "the probe" ? await copied(folder) : folder;
+      await journal.close();
+      const again = await openIn(killed);
+      expect([again.all().map(({ token }) => token), again.leaks().length]).toEqual([[tokenOf(2)], 1]);
+      await again.close();
+    },
+  );
+
+  test("thousands of endings on a disk that refuses them are not kept as lines: the journal is written anew", async () => {
+    const broken = breaker("write", "EROFS");
+    const folder = await aFolder();
+    const journal = await openIn(folder, { openLog: watched(broken.fault).openLog });
+    for (const number of [1, 2]) await attachIn(journal, aRecord(number));
+    const inode = (await stat(journalPath(folder))).ino;
+    broken.on = true;
+    for (let round = 0; round < 400; round += 1) await journal.delFailed(tokenOf(1), "x".repeat(1_000));
+    // The test breaks only writes to the open file.
+    expect((await stat(journalPath(folder))).ino).not.toBe(inode);
+    broken.on = false;
+    await journal.removed(tokenOf(2));
+    expect(journal.stats().unwritten).toBe(0);
+    await journal.close();
+    const again = await openIn(folder);
+    expect(again.all()).toMatchObject([{ token: tokenOf(1), delAttempts: 400 }]);
+    await again.close();
+  });
+});
+
+describe("JournalWriter when a write or a sync fails half-way", () => {
   test("after a failed sync the whole log is written anew, because a second sync would prove nothing", async () => {
     const broken = breaker("datasync", "EIO");
     const { openLog } = watched(broken.fault);
@@ -285,6 +356,45 @@ describe("JournalWriter and its file", () => {
     expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(2)]);
   });
 
+  test.each<readonly [string, (folder: string) => Promise<void>]>([
+    ["removed with its folder", (folder) => rm(folder, { recursive: true })],
+    ["removed", (folder) => rm(journalPath(folder))],
+    ["moved away with its folder", (folder) => rename(folder, `${folder}.moved`)],
+    ["replaced", (folder) => writeFile(`${folder}/new`, "").then(() => rename(`${folder}/new`, journalPath(folder)))],
+  ])("a journal that was %s is back on disk before the next ADD is acknowledged", async (_, happens) => {
+    const folder = await aFolder();
+    const journal = await openIn(folder);
+    await attachIn(journal, aRecord(1));
+    await happens(folder);
+    expect(() => journal.glance()).toThrow(folder);
+    await journal.begin(aRecord(2));
+    const killed = await copied(folder);
+    expect(() => journal.glance()).not.toThrow();
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    await journal.probeWritable();
+    expect((await stat(join(folder, "reserve"))).size).toBe(reserveBytes);
+    await journal.close();
+    expect(await reopened(killed)).toEqual([tokenOf(1), tokenOf(2)]);
+    expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(2)]);
+  });
+
+  test("a journal whose folder cannot be made again refuses the next ADD and ends in memory what ends", async () => {
+    const folder = await aFolder();
+    const journal = await openIn(folder);
+    await attachIn(journal, aRecord(1));
+    await rm(folder, { recursive: true });
+    await writeFile(folder, "");
+    expect(await journal.begin(aRecord(2)).catch((error: unknown) => error)).toMatchObject({
+      code: "state-unwritable",
+    });
+    await journal.removed(tokenOf(1));
+    expect(journal.all()).toEqual([]);
+    await rm(folder);
+    await journal.probeWritable();
+    await journal.close();
+    expect(await reopened(folder)).toEqual([]);
+  });
+
   test("a defect in the hook does not leave the caller waiting", async () => {
     const journal = await openIn(await aFolder(), {
       onWritten: () => {
@@ -314,7 +424,7 @@ describe("JournalWriter and its file", () => {
     const again = await openIn(folder);
     expect(again.all()).toEqual(before);
     expect(again.stats().liveBytes).toBeLessThanOrEqual(again.stats().logBytes);
-    expect(again.knows(aRecord(1_050).containerId)).toBe("never-added");
+    expect(again.knows(aRecord(1_050).containerId)).toBe("settled");
     await again.close();
     expect((await readFile(`${folder}/containers.idx`)).length).toBeLessThan(60_000);
   });

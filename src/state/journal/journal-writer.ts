@@ -1,13 +1,15 @@
-import { writeFileAtomically } from "../../base/atomic-file.ts";
-import type { ContainerId } from "../../base/brand.ts";
-import { LeveeError } from "../../base/errors.ts";
+import type { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { encodeLine } from "../files/checked-line.ts";
+import { Compaction } from "./compaction.ts";
 import type { ContainerIndex } from "./container-index.ts";
-import { batchBytesMax, durability, type Durability } from "./durability.ts";
-import { entryToJson, type Genesis, type JournalEntry } from "./journal-entry.ts";
+import { DiskDebt } from "./disk-debt.ts";
+import { durability } from "./durability.ts";
+import { entryToJson, type JournalEntry } from "./journal-entry.ts";
+import { rewriteJournal } from "./journal-rewrite.ts";
 import type { JournalState } from "./journal-state.ts";
-import { isFull, unwritable, type LogFile } from "../files/log-file.ts";
+import { containerOf, linesOf, takeBatch, type PendingEntry } from "./pending-entry.ts";
+import { isFull, MovedAway, unwritable, type LogFile } from "../files/log-file.ts";
 import type { Reserve } from "../files/reserve.ts";
 
 interface WriterParts {
@@ -19,31 +21,29 @@ interface WriterParts {
   readonly onWritten: (count: number) => void;
 }
 
-/** In a smaller journal a rewrite costs more than the dead bytes. */
-const compactAboveBytes = 1_048_576;
-/** On a full disk every block counts. */
-const compactFullAboveBytes = 16_384;
-
 /**
  * Group commit: entries that arrive during a write go out together in the next one, with at most one sync. Memory
- * changes only after the disk.
+ * changes only after the disk; but an entry that ends something counts even when the disk refuses it, since no later
+ * try would find anything left to end.
  */
 export class JournalWriter {
   readonly #parts: WriterParts;
-  #queue: Pending[] = [];
+  readonly #debt = new DiskDebt();
+  readonly #queue: PendingEntry[] = [];
   #lane: Promise<unknown> = Promise.resolve();
   #scheduled = false;
   #closed = false;
   #written = 0;
-  #compactions = 0;
-  #compactAgainAboveBytes = 0;
+  readonly #compaction: Compaction;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
+    this.#compaction = new Compaction(parts);
   }
 
-  get counts(): { readonly written: number; readonly compactions: number } {
-    return { written: this.#written, compactions: this.#compactions };
+  get counts() {
+    const { count: unwritten, refusals } = this.#debt;
+    return { written: this.#written, unwritten, compactions: this.#compaction.count, refusals };
   }
 
   /** Resolves when the entry is as durable as its kind requires, and memory shows it. */
@@ -68,28 +68,30 @@ export class JournalWriter {
     this.#closed = true;
     while (this.#scheduled) await this.#lane;
     await this.exclusive(async () => {
+      // Only then: a folder that was removed for good must not come back at the end.
+      if (this.#debt.count > 0) await this.catchUp().catch((cause: unknown) => this.#logLoss(cause));
       await this.#parts.log.close();
       await this.#parts.index.close();
     });
   }
 
-  /** Rewrites the journal from memory. A crash is safe: the old file stays until the new one is complete and synced. */
-  async rewrite(): Promise<void> {
-    const { state, log, index } = this.#parts;
-    const genesis: JournalEntry = { kind: "genesis", genesis: genesisOf(state) };
-    const lines = [genesis, ...state.snapshot()].map((entry) => ({ entry, line: encodeLine("L", entryToJson(entry)) }));
-    const content = Buffer.from(lines.map(({ line }) => line).join(""));
-    // The index first: it may lack a container that the old journal lists as removed, but not the other way round.
-    await index.rewrite();
-    try {
-      await writeFileAtomically(log.path, content, { mode: 0o600, sync: true });
-    } catch (cause) {
-      // The rename may have happened before the failure. Then the open file is no longer the journal.
-      await log.checkPlace();
-      throw cause;
+  /** Brings the disk up to what memory says. To be called while nothing is being written. */
+  async catchUp(): Promise<void> {
+    const { log, reserve, logger } = this.#parts;
+    if (log.unsound) {
+      await this.rewrite();
+      // The reserve may have gone with the folder.
+      await reserve.find();
+      logger.warn("The journal was written anew from memory", { path: log.path });
+    } else if (this.#debt.count > 0) {
+      await log.append(Buffer.from(this.#debt.text), true);
+      this.#debt.paid();
     }
-    await log.replaced(content.length);
-    for (const { entry, line } of lines) state.recount(entry, Buffer.byteLength(line));
+  }
+
+  async rewrite(): Promise<void> {
+    await rewriteJournal(this.#parts);
+    this.#debt.paid();
   }
 
   #schedule(): void {
@@ -99,39 +101,31 @@ export class JournalWriter {
   }
 
   async #run(): Promise<void> {
-    const batch = this.#takeBatch();
+    const batch = takeBatch(this.#queue);
     try {
       await this.#commit(batch);
       await this.#tidy(batch);
     } catch (cause) {
       // A bug in Levee: the callers must not wait forever.
-      this.#refuse(batch, cause);
+      for (const pending of batch) pending.reject(unwritable(this.#parts.log.path, cause));
     } finally {
       this.#scheduled = false;
       if (this.#queue.length > 0) this.#schedule();
     }
   }
 
-  #takeBatch(): Pending[] {
-    let bytes = 0;
-    const tooMany = this.#queue.findIndex((pending) => (bytes += pending.bytes) > batchBytesMax);
-    // At least one entry goes, whatever its size.
-    return this.#queue.splice(0, tooMany === -1 ? this.#queue.length : Math.max(1, tooMany));
-  }
-
-  async #commit(batch: readonly Pending[]): Promise<void> {
+  async #commit(batch: readonly PendingEntry[]): Promise<void> {
     let remaining = await this.#makeReady(batch);
+    let wasMoved = false;
     while (remaining.length > 0) {
       try {
-        const [only] = remaining;
-        const text =
-          remaining.length === 1 && only !== undefined ? only.line : remaining.map(({ line }) => line).join("");
-        const bytes = Buffer.from(text);
-        await this.#parts.log.append(
-          bytes,
-          remaining.some(({ sync }) => sync),
-        );
+        await this.#append(remaining);
       } catch (cause) {
+        if (cause instanceof MovedAway && !wasMoved) {
+          wasMoved = true;
+          remaining = await this.#makeReady(remaining);
+          continue;
+        }
         const kept = isFull(cause) ? await this.#makeRoom(remaining) : [];
         this.#refuse(
           remaining.filter((pending) => !kept.includes(pending)),
@@ -145,10 +139,17 @@ export class JournalWriter {
     }
   }
 
+  async #append(batch: readonly PendingEntry[]): Promise<void> {
+    const isOwing = this.#debt.count > 0;
+    const bytes = Buffer.from(isOwing ? this.#debt.text + linesOf(batch) : linesOf(batch));
+    await this.#parts.log.append(bytes, isOwing || batch.some(({ sync }) => sync));
+    if (isOwing) this.#debt.paid();
+  }
+
   /** Prepares journal, reserve and index for a batch, and returns the entries that may be written. */
-  async #makeReady(batch: readonly Pending[]): Promise<readonly Pending[]> {
+  async #makeReady(batch: readonly PendingEntry[]): Promise<readonly PendingEntry[]> {
     try {
-      if (this.#parts.log.unsound) await this.rewrite();
+      if (this.#parts.log.unsound) await this.catchUp();
     } catch (cause) {
       this.#refuse(batch, cause);
       return [];
@@ -170,7 +171,7 @@ export class JournalWriter {
   }
 
   /** On a full disk only urgent entries remain, and they get the reserve. */
-  async #makeRoom(batch: readonly Pending[]): Promise<readonly Pending[]> {
+  async #makeRoom(batch: readonly PendingEntry[]): Promise<readonly PendingEntry[]> {
     const urgent = batch.filter((pending) => pending.urgent);
     if (urgent.length < batch.length) return urgent;
     if (!this.#parts.reserve.held) return [];
@@ -186,7 +187,7 @@ export class JournalWriter {
     }
   }
 
-  #accept(batch: readonly Pending[]): void {
+  #accept(batch: readonly PendingEntry[]): void {
     for (const pending of batch) {
       this.#written += 1;
       this.#parts.onWritten(this.#written);
@@ -195,54 +196,51 @@ export class JournalWriter {
     }
   }
 
-  #refuse(batch: readonly Pending[], cause: unknown): void {
-    for (const pending of batch) pending.reject(unwritable(this.#parts.log.path, cause));
+  #refuse(batch: readonly PendingEntry[], cause: unknown): void {
+    if (batch.length === 0) return;
+    const error = this.#trouble(cause);
+    for (const pending of batch) {
+      if (!pending.urgent) pending.reject(error);
+      else this.#owe(pending);
+    }
+  }
+
+  /** Also right after a crash that comes first: what was to end is in the journal still, and is ended again. */
+  #owe({ entry, line, bytes, resolve }: PendingEntry): void {
+    if (!this.#debt.add(line, bytes)) this.#parts.log.distrust();
+    this.#parts.state.apply(entry, bytes);
+    resolve();
+  }
+
+  #logLoss(cause: unknown): void {
+    const { message } = this.#trouble(cause);
+    const fields = { entries: this.#debt.count, reason: message };
+    this.#parts.logger.error("The disk lacks entries that end attachments; the next daemon ends them again", fields);
+  }
+
+  #trouble(cause: unknown): LeveeError {
+    const error = unwritable(this.#parts.log.path, cause);
+    this.#debt.refused(error.message);
+    return error;
   }
 
   /** Shrinks the index and the journal after a batch. A failure does no harm. */
-  async #tidy(batch: readonly Pending[]): Promise<void> {
+  async #tidy(batch: readonly PendingEntry[]): Promise<void> {
     const { state, log, index, logger } = this.#parts;
     const ended = batch.filter(({ entry }) => entry.kind === "begin" || entry.kind === "removed").map(containerOf);
     const gone = ended.filter((id) => !state.has(id));
     try {
       if (gone.length > 0) await index.drop(gone);
-      if (this.#isWorthCompacting()) await this.#compact();
-      this.#compactAgainAboveBytes = 0;
+      if (this.#compaction.isDue) {
+        await this.rewrite();
+        this.#compaction.count += 1;
+      }
+      this.#compaction.worked();
     } catch (cause) {
-      // Wait until the journal has grown by a quarter, because a full disk stays full for a while.
-      this.#compactAgainAboveBytes = log.size * 1.25;
-      logger.warn("Cannot compact the journal; appending to it as it is", { path: log.path, error: String(cause) });
+      this.#compaction.failed();
+      // On a disk that refuses everything, each DEL comes here, and the trouble is told already.
+      if (this.#debt.count === 0)
+        logger.warn("Cannot compact the journal; appending to it as it is", { path: log.path, error: String(cause) });
     }
   }
-
-  async #compact(): Promise<void> {
-    await this.rewrite();
-    this.#compactions += 1;
-  }
-
-  #isWorthCompacting(): boolean {
-    const { state, log, reserve } = this.#parts;
-    const aboveBytes = Math.max(reserve.held ? compactAboveBytes : compactFullAboveBytes, this.#compactAgainAboveBytes);
-    return log.size > aboveBytes && state.liveBytes * 2 < log.size;
-  }
-}
-
-interface Pending extends Durability {
-  readonly entry: JournalEntry;
-  readonly line: string;
-  readonly bytes: number;
-  readonly resolve: () => void;
-  readonly reject: (error: LeveeError) => void;
-}
-
-function containerOf({ entry }: Pending): ContainerId {
-  if (entry.kind === "begin") return entry.record.containerId;
-  if (entry.kind === "removed") return entry.containerId;
-  throw new LeveeError("internal", `Cannot name the container of a ${entry.kind} entry: it has none`);
-}
-
-function genesisOf(state: JournalState): Genesis {
-  if (state.genesis === undefined)
-    throw new LeveeError("internal", "Cannot rewrite a journal before its genesis is known");
-  return state.genesis;
 }

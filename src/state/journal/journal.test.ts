@@ -73,9 +73,24 @@ describe("Journal", () => {
     expect(journal.find(key)?.delAttempts).toBe(2);
     await journal.removed(record.token);
     expect(journal.find(key)).toBeUndefined();
-    expect(journal.knows(record.containerId)).toBe("never-added");
+    expect(journal.knows(record.containerId)).toBe("settled");
     await journal.removed(record.token);
     expect(journal.all()).toEqual([]);
+    await journal.close();
+  });
+
+  test("a failed ADD settles a container without a record, until it is added, and no other", async () => {
+    const journal = await openIn(await aFolder());
+    const record = aRecord(1);
+    expect(journal.knows(record.containerId)).toBe("never-added");
+    journal.addFailed(record.containerId);
+    expect(journal.knows(record.containerId)).toBe("settled");
+    await journal.begin(record);
+    journal.addFailed(record.containerId);
+    expect(journal.knows(record.containerId)).toBe("live");
+    await journal.suspect([containerId("suspect")]);
+    journal.addFailed(containerId("suspect"));
+    expect(journal.knows(containerId("suspect"))).toBe("lost");
     await journal.close();
   });
 
@@ -89,7 +104,7 @@ describe("Journal", () => {
     await journal.removed(tokenOf(1));
     expect(journal.knows(first.containerId)).toBe("live");
     await journal.removed(tokenOf(2));
-    expect(journal.knows(first.containerId)).toBe("never-added");
+    expect(journal.knows(first.containerId)).toBe("settled");
     await journal.close();
   });
 });
@@ -167,13 +182,14 @@ describe("Journal reads everything again", () => {
       sinceWallMs: 1,
       attempts: 0,
       nextTryWallMs: 2,
+      hasTimedOut: false,
     };
     await journal.leak(leak);
     await journal.leak({ ...leak, id: "a2", chains: [], results: [] });
-    await journal.leakRetried("a1", "still busy");
+    await journal.leakRetried("a1", "still busy", true);
     await journal.leakResolved("a2");
     await journal.leakResolved("no such leak");
-    await journal.leakRetried("no such leak", "");
+    await journal.leakRetried("no such leak", "", false);
     await journal.close();
     const again = await openIn(folder);
     expect(again.leaks()).toHaveLength(1);
@@ -181,6 +197,7 @@ describe("Journal reads everything again", () => {
       id: "a1",
       attempts: 1,
       reason: "still busy",
+      hasTimedOut: true,
       netns: leak.netns,
       chains: leak.chains,
     });

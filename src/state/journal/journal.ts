@@ -1,6 +1,3 @@
-import { unlink } from "node:fs/promises";
-import { join } from "node:path";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { ContainerId, JsonText, Namespace, PodName } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { NetnsIdentity } from "../../base/identity.ts";
@@ -13,9 +10,9 @@ import {
 } from "./attachment-record.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { openJournal, type JournalOptions, type OpenedJournal } from "./journal-open.ts";
+import { glanceAtJournal, probeJournal } from "./journal-probe.ts";
 import { journalStats, type JournalStats } from "./journal-stats.ts";
 import { leakBackoffMs, type LeakEntry } from "./leak-ledger.ts";
-import { unwritable } from "../files/log-file.ts";
 import type { ImportReport } from "../multus/multus-cache.ts";
 import { takeOverMultus } from "../multus/multus-takeover.ts";
 import type { Quarantined } from "../files/quarantine.ts";
@@ -90,13 +87,18 @@ export class Journal {
     return this.#importReport;
   }
 
-  /** Whether a DEL of this container has something to undo ("live"), has nothing, or its record is lost. */
+  /** Whether a DEL of this container has a record ("live"), was lately removed or refused, or its record is lost. */
   knows(containerId: ContainerId): Knowledge {
     const { state, index, quarantined } = this.#parts;
     if (state.has(containerId)) return "live";
-    if (state.isSettled(containerId)) return "never-added";
+    if (state.isSettled(containerId)) return "settled";
     if (index.has(containerId) || this.#importPending()) return "lost";
     return quarantined.some(({ source }) => source !== "offline") ? "lost" : "never-added";
+  }
+
+  /** Its ADD failed. Without a record nothing was done for it, so its DEL is quick. This need not be durable. */
+  addFailed(containerId: ContainerId): void {
+    if (this.knows(containerId) === "never-added") this.#parts.state.settle(containerId);
   }
 
   stats(): JournalStats {
@@ -188,12 +190,13 @@ export class Journal {
   }
 
   /** Counts a failed try and sets the time of the next one. */
-  async leakRetried(id: string, reason: string): Promise<void> {
+  async leakRetried(id: string, reason: string, hasTimedOut: boolean): Promise<void> {
     const leak = this.#parts.state.leaks.get(id);
     if (leak === undefined) return;
     const { clock } = this.#options;
     const attempts = leak.attempts + 1;
-    const retry = { reason, attempts, nextTryWallMs: clock.wallMs() + leakBackoffMs(attempts, clock.random()) };
+    const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
+    const retry = { reason, attempts, nextTryWallMs, hasTimedOut };
     await this.#parts.writer.submit({ kind: "leak-retried", id, retry });
   }
 
@@ -207,20 +210,13 @@ export class Journal {
   }
 
   /** Rejects with `state-unwritable` when the journal would refuse the next ADD. It costs one small file. */
-  async probeWritable(): Promise<void> {
-    const { writer, log, reserve } = this.#parts;
-    const probe = join(this.#options.stateDir, "probe");
-    try {
-      await writer.exclusive(async () => {
-        await reserve.take();
-        await log.checkPlace();
-        if (log.unsound) await writer.rewrite();
-        await writeFileAtomically(probe, Buffer.alloc(probeBytes, 1), { mode: 0o600, sync: false });
-        await unlink(probe);
-      });
-    } catch (cause) {
-      throw unwritable(this.#options.stateDir, cause);
-    }
+  probeWritable(): Promise<void> {
+    return probeJournal(this.#options.stateDir, this.#parts);
+  }
+
+  /** Throws when the journal is gone or its disk takes no writes, as far as three system calls can tell. */
+  glance(): void {
+    glanceAtJournal(this.#options.stateDir, this.#parts);
   }
 
   async close(): Promise<void> {
@@ -242,7 +238,4 @@ export class Journal {
   }
 }
 
-/** One disk block. */
-const probeBytes = 4_096;
-
-type Knowledge = "live" | "never-added" | "lost";
+type Knowledge = "live" | "settled" | "never-added" | "lost";

@@ -20,6 +20,8 @@ export interface LeakEntry {
   readonly sinceWallMs: number;
   readonly attempts: number;
   readonly nextTryWallMs: number;
+  /** Whether a plugin hung at the last try. Such leaks are tried after all others. */
+  readonly hasTimedOut: boolean;
 }
 
 /** A node has some hundred pods, so ten thousand leaks are months of trouble. They take about 40 MiB of journal. */
@@ -53,6 +55,7 @@ export function leakOf(record: AttachmentRecord, chains: readonly number[], reas
     sinceWallMs: nowMs,
     attempts: 0,
     nextTryWallMs: nowMs + leakBackoffMs(0, clock.random()),
+    hasTimedOut: false,
   };
 }
 
@@ -70,6 +73,7 @@ export function unknownLeak(key: AttachmentKey, facts: UnknownFacts, clock: Cloc
     sinceWallMs: nowMs,
     attempts: 0,
     nextTryWallMs: nowMs + leakBackoffMs(0, clock.random()),
+    hasTimedOut: false,
   };
 }
 
@@ -141,7 +145,7 @@ export class LeakLedger {
   }
 }
 
-export type LeakRetry = Pick<LeakEntry, "reason" | "attempts" | "nextTryWallMs">;
+export type LeakRetry = Pick<LeakEntry, "reason" | "attempts" | "nextTryWallMs" | "hasTimedOut">;
 
 const idBytes = 8;
 

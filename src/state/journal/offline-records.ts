@@ -110,7 +110,8 @@ export async function removeOffline(stateDir: string, name: string): Promise<voi
     );
   }
   await unlink(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
-    if (errnoOf(cause) !== "ENOENT") throw cause;
+    // Some read-only file systems refuse before they look.
+    if (errnoOf(cause) !== "ENOENT" && hasOffline(stateDir, name)) throw cause;
   });
 }
 

@@ -214,7 +214,7 @@ describe("Journal with a Multus folder", () => {
 
     const again = await openIn(stateDir, { multusDir });
     expect(again.importReport).toBeUndefined();
-    expect(again.knows(containerId(sandbox))).toBe("never-added");
+    expect(again.knows(containerId(sandbox))).toBe("settled");
     expect(again.knows(containerId("damaged"))).toBe("lost");
     await again.close();
   });

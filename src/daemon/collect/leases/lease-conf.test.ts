@@ -5,7 +5,7 @@ import type { AttachmentRecord } from "../../../state/journal/attachment-record.
 import { aChain, aRecord } from "../../../state/journal/record.fixture.ts";
 import { ConfCache } from "../../look-up/conf-cache.ts";
 import { dataDirsOf, hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
-import type { Lease } from "./leases.ts";
+import type { Lease } from "../../../hands/lease.ts";
 
 function nodeWith(
   networks: Readonly<Record<string, string>>,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
-import { KnownContainers, leaseOf, orphansAmong } from "./leases.ts";
+import { leaseOf } from "../../../hands/lease.ts";
+import { KnownContainers, orphansAmong } from "./leases.ts";
 
 const place = { dataDir: "/var/lib/cni/networks", network: "lan" };
 

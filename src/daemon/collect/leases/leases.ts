@@ -1,39 +1,4 @@
-import { parseIp } from "../../../cni/ip.ts";
-import type { FolderEntry } from "../../../wire/folder-page.ts";
-
-/** An address that host-local holds, as a file that names the container and the interface. */
-export interface Lease {
-  /** host-local's folder; below it one folder per network. */
-  readonly dataDir: string;
-  readonly network: string;
-  readonly address: string;
-  /** Empty when the file holds no valid ID, because host-local was killed while it wrote. */
-  readonly containerId: string;
-  /** Empty in files of old versions. */
-  readonly ifname: string;
-  readonly changedWallMs: number;
-}
-
-const containerPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,253}$/u;
-
-/** Reads a file as a lease; undefined for the lock, the last address given out, and any other file. */
-export function leaseOf(
-  entry: FolderEntry,
-  place: { readonly dataDir: string; readonly network: string },
-): Lease | undefined {
-  if (entry.kind !== "file" || entry.content === undefined || parseIp(entry.name) === undefined) return undefined;
-  const [id = "", ifname = ""] = Buffer.from(entry.content)
-    .toString("utf8")
-    .split("\n")
-    .map((line) => line.trim());
-  return {
-    ...place,
-    address: entry.name,
-    containerId: containerPattern.test(id) ? id : "",
-    ifname,
-    changedWallMs: entry.changedWallMs,
-  };
-}
+import type { Lease } from "../../../hands/lease.ts";
 
 export function leaseKey(lease: Lease): string {
   return `${lease.dataDir}/${lease.network}/${lease.address}/${lease.containerId}`;

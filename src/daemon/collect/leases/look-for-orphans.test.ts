@@ -3,7 +3,7 @@ import { LeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
 import { OrphanLeases } from "./orphan-leases.ts";
-import { readHostFolder } from "./host-folder.ts";
+import { readHostFolder } from "../../../hands/host-folder.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/log.ts";

@@ -2,14 +2,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
+import { readHostFolder } from "../../../hands/host-folder.ts";
+import { runtimeResults } from "../../../hands/runtime-results.ts";
 import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
 import type { Sight } from "../sight.ts";
-import { readHostFolder } from "./host-folder.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
-import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
+import { leaseOf, type Lease } from "../../../hands/lease.ts";
+import { KnownContainers, orphansAmong } from "./leases.ts";
 
 type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
@@ -34,7 +36,7 @@ const networksMax = 500;
 export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeeds): Promise<LeaseLook> {
   const { leases, notes } = await allLeases(hand, dataDirsOf(needs));
   const multus = await multusNames(needs.config.cniDir);
-  const runtime = await runtimeNames(hand, needs.config.runtimeCniDir);
+  const runtime = (await runtimeResults(hand, needs.config.runtimeCniDir))?.map(({ name }) => name);
   const known = new KnownContainers(knownIds(needs, multus.scratch), [...multus.results, ...(runtime ?? [])]);
   const alive = [...sight.alive].map((record) => String(record.containerId));
   const isDamaged = needs.journal.quarantined().length > 0;
@@ -95,13 +97,6 @@ async function refuseShared(hand: Hand, dataDir: string): Promise<void> {
       "io-failed",
       "other nodes may use this file system as well, and their containers are not known here",
     );
-}
-
-/** Names in libcni's cache, in its usual place and in that of old kubelets; undefined when neither exists. */
-async function runtimeNames(hand: Hand, folder: string): Promise<readonly string[] | undefined> {
-  const usual = await readHostFolder(hand, join(folder, "results"), ({ name }) => name);
-  const old = await readHostFolder(hand, join(folder, "cache/results"), ({ name }) => name);
-  return usual === undefined && old === undefined ? undefined : [...(usual ?? []), ...(old ?? [])];
 }
 
 /** The daemon itself writes to Multus' cache, so it reads it without a hand. */

@@ -12,7 +12,8 @@ import { Looks } from "../looks.ts";
 import type { Sight } from "../sight.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
-import { leaseKey, type Lease } from "./leases.ts";
+import type { Lease } from "../../../hands/lease.ts";
+import { leaseKey } from "./leases.ts";
 
 /** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
 const orphanMsMin = 600_000;

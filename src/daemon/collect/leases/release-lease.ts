@@ -7,9 +7,10 @@ import { explainOutcome } from "../../../hands/explain-outcome.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { pluginPath } from "../../health/ask-network.ts";
 import type { Turns } from "../../serve/turns.ts";
-import { readHostFolder } from "./host-folder.ts";
+import { readHostFolder } from "../../../hands/host-folder.ts";
 import { hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
-import { leaseKey, leaseOf, type Lease } from "./leases.ts";
+import { leaseOf, type Lease } from "../../../hands/lease.ts";
+import { leaseKey } from "./leases.ts";
 
 /** host-local takes a lock and unlinks a file; a longer run waits for a lost lock. */
 const releaseMsMax = 10_000;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Hand } from "../../../hands/hand.ts";
-import { readHostFolder } from "./host-folder.ts";
+import { readHostFolder } from "../../../hands/host-folder.ts";
 
 /** containerd's state folder in the common distributions. */
 const containerdFolders = [

@@ -1,6 +1,6 @@
-import { LeveeError } from "../../../base/errors.ts";
-import type { Hand } from "../../../hands/hand.ts";
-import type { FolderEntry } from "../../../wire/folder-page.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { Hand } from "./hand.ts";
+import type { FolderEntry } from "../wire/folder-page.ts";
 
 /** A node has a few hundred addresses; a folder with more entries than this is not host-local's. */
 const entriesMax = 20_000;
