@@ -203,6 +203,27 @@ describe("results across versions", () => {
   });
 });
 
+describe("parseResult, as libcni", () => {
+  test("takes null for a result without anything, as libcni does", () => {
+    expect(parseResult(json("null"), "1.0.0")).toEqual({
+      cniVersion: "1.0.0",
+      interfaces: [],
+      ips: [],
+      routes: [],
+      dns: {},
+    });
+    expect(withCniVersion(json("null"), "1.0.0")).toBe(json('{"cniVersion":"1.0.0"}'));
+  });
+
+  test("has no MTU, socket and PCI address of an interface before 1.0.0, whose type lacks them", () => {
+    const link = '{"name":"a","mtu":9000,"socketPath":"/s","pciID":"0000:00:1f.6"}';
+    const read = (version: string): object | undefined =>
+      parseResult(json(`{"interfaces":[${link}]}`), version).interfaces[0];
+    expect(read("0.4.0")).toEqual({ name: "a" });
+    expect(read("1.0.0")).toEqual({ name: "a", mtu: 9000, socketPath: "/s", pciID: "0000:00:1f.6" });
+  });
+});
+
 describe("parseResult", () => {
   test("takes the configuration's version for a result without one", () => {
     expect(parseResult(json('{"ip4":{"ip":"10.0.0.2/24"}}'), "0.2.0").ips).toEqual([{ address: "10.0.0.2/24" }]);
@@ -226,25 +247,6 @@ describe("parseResult", () => {
     );
     expect(result.ips).toEqual([{ address: "fd00::2/64", gateway: "10.0.0.1" }]);
     expect(result.routes).toEqual([{ dst: "::/0" }]);
-  });
-
-  test("takes null for a result without anything, as libcni does", () => {
-    expect(parseResult(json("null"), "1.0.0")).toEqual({
-      cniVersion: "1.0.0",
-      interfaces: [],
-      ips: [],
-      routes: [],
-      dns: {},
-    });
-    expect(withCniVersion(json("null"), "1.0.0")).toBe(json('{"cniVersion":"1.0.0"}'));
-  });
-
-  test("has no MTU, socket and PCI address of an interface before 1.0.0, whose type lacks them", () => {
-    const link = '{"name":"a","mtu":9000,"socketPath":"/s","pciID":"0000:00:1f.6"}';
-    const read = (version: string): object | undefined =>
-      parseResult(json(`{"interfaces":[${link}]}`), version).interfaces[0];
-    expect(read("0.4.0")).toEqual({ name: "a" });
-    expect(read("1.0.0")).toEqual({ name: "a", mtu: 9000, socketPath: "/s", pciID: "0000:00:1f.6" });
   });
 
   test("reads null and empty members as absent", () => {
