@@ -100,3 +100,10 @@ test("explainOutcome tells a missing program from one that could not be run", ()
     code: "delegate-failed",
   });
 });
+
+test("explainOutcome takes a plugin that the daemon had killed because it hung for one that ran too long", () => {
+  expect(explainOutcome(outcome({ signal: 9, failure: "killed", wallUs: 26_000_000 }), context)).toMatchObject({
+    code: "delegate-timeout",
+    message: "default/lan (net1): bridge was killed with its children because it ran longer than 26000 ms",
+  });
+});

@@ -17,11 +17,14 @@ const calledWasKilled = "signal: killed";
 
 /** Undefined when the plugin succeeded, else the reason: the plugin's own error if it printed one. */
 export function explainOutcome(outcome: Outcome, context: RunContext): LeveeError | undefined {
-  if (outcome.failure !== undefined) return explainFailure(outcome, context);
-  if (outcome.timedOut) {
+  // The daemon has a plugin killed that hangs.
+  const isEnded = outcome.failure === "killed";
+  if (outcome.failure !== undefined && !isEnded) return explainFailure(outcome, context);
+  if (outcome.timedOut || isEnded) {
+    const limitMs = isEnded ? outcome.wallUs / 1_000 : context.timeoutMs;
     return new LeveeError(
       "delegate-timeout",
-      `${prefix(context)}: ${context.plugin} was killed with its children because it ran longer than ${Math.round(context.timeoutMs)} ms`,
+      `${prefix(context)}: ${context.plugin} was killed with its children because it ran longer than ${Math.round(limitMs)} ms`,
       stderrOf(outcome),
     );
   }
