@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { NetnsPath } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
@@ -90,7 +89,7 @@ export class Traces {
     if (netns === "") return false;
     const looker = hand.supports("links") ? hand : this.#needs.residents.hand();
     if (looker?.supports("links") !== true) return true;
-    const links = await looker.links(netns as NetnsPath); // the call's own, or the resident hand's to enter
+    const links = await looker.links(netns);
     return links !== undefined && (links.isTruncated || links.names.includes(ifname));
   }
 
