@@ -53,7 +53,7 @@ function nodeWith(
     suspects,
     journal: { delFailed: () => Promise.resolve(), removed: () => Promise.resolve() },
     leaks: { settle: () => Promise.resolve() },
-    traces: { leftBy: (_record, failures) => Promise.resolve(failures) },
+    leftovers: { leftBy: (_record, failures) => Promise.resolve(failures) },
     afterwork: { drop: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },
   });

@@ -8,7 +8,7 @@ import type { Afterwork } from "../tell/afterwork.ts";
 import type { Leaks } from "./leaks.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
 import type { Suspects } from "./suspects.ts";
-import type { Traces } from "./traces.ts";
+import type { Leftovers } from "./leftovers.ts";
 import { joinErrors, undoChains, type ChainFailure, type UndoOrder } from "./undo-chains.ts";
 
 /** Which hand undoes, and where. Without a limit it has all the time that the settings give. */
@@ -22,7 +22,7 @@ export interface UndoNeeds {
   readonly notes: Pick<ChainNotes, "note" | "ran">;
   readonly journal: Pick<Journal, "delFailed" | "removed">;
   readonly leaks: Pick<Leaks, "settle">;
-  readonly traces: Pick<Traces, "leftBy">;
+  readonly leftovers: Pick<Leftovers, "leftBy">;
   readonly afterwork: Pick<Afterwork, "drop">;
   readonly offline: Pick<OfflineFolder, "dropDelete">;
 }
@@ -76,7 +76,7 @@ export class Undo {
     const limitMs = Math.min(settingMs, order.limitMs ?? Number.POSITIVE_INFINITY);
     const last = this.#timedOut.get(record.token);
     const failures = await undoChains(record, { ...order, limitMs, last }, this.#needs);
-    return failures.length === 0 ? failures : this.#needs.traces.leftBy(record, failures, order);
+    return failures.length === 0 ? failures : this.#needs.leftovers.leftBy(record, failures, order);
   }
 
   /** The journal comes second: a daemon that dies in between finds the record again and does the rest. */

@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import type { JsonText } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Chain, ChainLink } from "../../cni/chain.ts";
-import { foldKey } from "../../cni/json-text.ts";
+import { jsonKind, memberText } from "../../cni/json-text.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
@@ -11,7 +12,7 @@ import { HeldAddresses } from "./held-addresses.ts";
 import type { Residents } from "./residents.ts";
 import { netnsToPass, type ChainFailure, type NetnsNow } from "./undo-chains.ts";
 
-export interface TracesNeeds {
+export interface LeftoversNeeds {
   readonly bootId: string;
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "runtimeCniDir">;
@@ -24,7 +25,7 @@ const interfacePlugins: ReadonlySet<string> = new Set(["bridge", "dummy", "ipvla
 /** Settings with which they also write firewall rules. */
 const ruleSettings = ["ipMasq", "macspoofchk"];
 /** IPAM plugins that keep nothing. */
-const keepsNothing: ReadonlySet<unknown> = new Set([undefined, null, "", "static"]);
+const keepsNothing: ReadonlySet<string> = new Set(["", "static"]);
 /** A call waits for the looks, and they take milliseconds. */
 const looksMsMax = 1_000;
 
@@ -32,11 +33,11 @@ const looksMsMax = 1_000;
  * Looks for what a plugin left behind when its DEL failed. Some plugins fail DEL although nothing is left, for example
  * macvlan 1.1 when its master does not exist. Where interface and address are proven absent there is no leak.
  */
-export class Traces {
-  readonly #needs: TracesNeeds;
+export class Leftovers {
+  readonly #needs: LeftoversNeeds;
   readonly #addresses = new HeldAddresses();
 
-  constructor(needs: TracesNeeds) {
+  constructor(needs: LeftoversNeeds) {
     this.#needs = needs;
   }
 
@@ -65,11 +66,11 @@ export class Traces {
     { links }: ChainFailure,
     place: { readonly hand: Hand; readonly now: NetnsNow },
   ): Promise<boolean> {
-    const known = links.map(factsOf);
-    if (!known.every((facts) => facts !== undefined)) return false;
+    const known = links.map(ipamOf);
+    if (!known.every((ipam) => ipam !== undefined)) return false;
     try {
       if (await this.#hasInterface(record, chain, place)) return false;
-      for (const facts of known) if (await this.#mayHoldAddress(record, chain, facts.ipam)) return false;
+      for (const ipam of known) if (await this.#mayHoldAddress(record, chain, ipam)) return false;
       return true;
     } catch (thrown) {
       if (place.hand.isLost) throw thrown;
@@ -93,14 +94,11 @@ export class Traces {
     return links !== undefined && (links.isTruncated || links.names.includes(ifname));
   }
 
-  async #mayHoldAddress(record: AttachmentRecord, chain: Chain, ipam: Facts): Promise<boolean> {
-    const type = ipam["type"];
-    if (keepsNothing.has(type)) return false;
+  async #mayHoldAddress(record: AttachmentRecord, chain: Chain, ipam: Ipam): Promise<boolean> {
+    if (keepsNothing.has(ipam.type)) return false;
     const resident = this.#needs.residents.hand();
-    if (type !== "host-local" || resident?.supports("list") !== true) return true;
-    const named = ipam[foldKey("dataDir")];
-    const dataDir =
-      typeof named === "string" && named !== "" ? named : join(this.#needs.config.runtimeCniDir, "networks");
+    if (ipam.type !== "host-local" || resident?.supports("list") !== true) return true;
+    const dataDir = ipam.dataDir === "" ? join(this.#needs.config.runtimeCniDir, "networks") : ipam.dataDir;
     const place = { dataDir, network: chain.confName };
     const key = { containerId: record.containerId, ifname: chain.ifname };
     return (await this.#addresses.find(resident, place, key)) !== undefined;
@@ -126,22 +124,25 @@ export class Traces {
   }
 }
 
-/** An object of a configuration by its keys in one letter case, as Go reads them. */
-type Facts = Readonly<Record<string, unknown>>;
-
-/** Undefined for a plugin whose traces Levee does not know. */
-function factsOf({ type, stdin }: ChainLink): { readonly ipam: Facts } | undefined {
-  if (!interfacePlugins.has(type)) return undefined;
-  const conf = foldedObject(JSON.parse(stdin));
-  if (ruleSettings.some((key) => isSet(conf[foldKey(key)]))) return undefined;
-  return { ipam: foldedObject(conf["ipam"]) };
+/** What a plugin's configuration says about its address. */
+interface Ipam {
+  readonly type: string;
+  readonly dataDir: string;
 }
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false;
+/** Undefined for a plugin whose leftovers Levee does not know. */
+function ipamOf({ type, stdin }: ChainLink): Ipam | undefined {
+  if (!interfacePlugins.has(type) || ruleSettings.some((key) => isSet(memberText(stdin, key)))) return undefined;
+  const ipam = memberText(stdin, "ipam");
+  if (ipam === undefined || jsonKind(ipam) !== "object") return { type: "", dataDir: "" };
+  return { type: stringAt(ipam, "type"), dataDir: stringAt(ipam, "dataDir") };
 }
 
-function foldedObject(value: unknown): Facts {
-  if (typeof value !== "object" || value === null) return {};
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [foldKey(key), member]));
+function isSet(value: JsonText | undefined): boolean {
+  return value !== undefined && value !== "null" && value !== "false";
+}
+
+function stringAt(object: JsonText, key: string): string {
+  const value = memberText(object, key);
+  return value !== undefined && jsonKind(value) === "string" ? String(JSON.parse(value)) : "";
 }

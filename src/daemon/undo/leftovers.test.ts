@@ -5,7 +5,7 @@ import { LeveeError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { aChain, aRecord, bootId, json } from "../../state/journal/record.fixture.ts";
-import { Traces } from "./traces.ts";
+import { Leftovers } from "./leftovers.ts";
 
 const record = aRecord(1);
 const now = { path: record.netns.path, identity: record.netns.identity };
@@ -49,7 +49,7 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
           : undefined,
       ),
   } as unknown as Hand; // only what it uses
-  const traces = new Traces({
+  const leftovers = new Leftovers({
     bootId,
     clock: { ...systemClock, after: (ms, callback) => systemClock.after(ms / 100, callback) },
     config: { runtimeCniDir: "/var/lib/cni" },
@@ -59,7 +59,7 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
   const failure = { index: 0, links: [link], error: new LeveeError("delegate-failed", "no"), hasTimedOut: false };
   const gone = { path: now.path, identity: undefined };
   const place = { hand, now: node.isNetnsGone === true ? gone : now };
-  const left = await traces.leftBy({ ...record, chains: [chain] }, [failure], place);
+  const left = await leftovers.leftBy({ ...record, chains: [chain] }, [failure], place);
   expect(left).toEqual(left.length === 0 ? [] : [failure]);
   return left.length > 0;
 }
@@ -70,7 +70,7 @@ test.each<readonly [string, Node]>([
   ["without an interface and without an address", { conf: { ipam: hostLocal }, leases: ["other\r\nnet1"] }],
   ["whose namespace is gone", { isNetnsGone: true, links: ["lo", "net1"], conf: { ipam: hostLocal } }],
   ["whose folder of addresses does not exist", { conf: { ipam: { type: "host-local", dataDir: "/none" } } }],
-])("Traces.leftBy drops the failure of a plugin %s", async (_what, node) => {
+])("Leftovers.leftBy drops the failure of a plugin %s", async (_what, node) => {
   expect(await isLeft(node)).toBe(false);
 });
 
@@ -96,6 +96,6 @@ test.each<readonly [string, Node]>([
   ["that masquerades", { type: "bridge", conf: { ipMasq: true } }],
   ["that Levee does not know", { type: "sriov" }],
   ["that gives a device back", { type: "host-device", isNetnsGone: true }],
-])("Traces.leftBy keeps the failure of a plugin %s", async (_what, node) => {
+])("Leftovers.leftBy keeps the failure of a plugin %s", async (_what, node) => {
   expect(await isLeft(node)).toBe(true);
 });
