@@ -116,9 +116,9 @@ export class Admission implements WaitingOwner {
     return waiting === undefined ? undefined : this.#parts.attach.line.view(waiting, this.#parts.clock.monotonicMs());
   }
 
-  /** The usual time of a network's plugins in an ADD. */
-  usualMs(network: string): number {
-    return this.#parts.attach.times.medianMs(network);
+  /** The usual time of a network's plugins in an ADD, or in a DEL. */
+  usualMs(network: string, kind: "attach" | "detach" = "attach"): number {
+    return this.#parts[kind].times.medianMs(network);
   }
 
   /** The pod's consecutive failures and its next try; undefined without a failure. */
@@ -219,11 +219,11 @@ export class Admission implements WaitingOwner {
   #sweep(): void {
     this.#isSweeping = false;
     const nowMs = this.#parts.clock.monotonicMs();
-    for (const door of [this.#parts.detach, this.#parts.attach]) this.#expire(door, nowMs);
-    const { attach, detach, limit } = this.#parts;
-    if (attach.line.waiting > 0 && attach.line.running >= limit.slots) limit.full();
+    const doors = [this.#parts.detach, this.#parts.attach];
+    for (const door of doors) this.#expire(door, nowMs);
+    for (const { line, limit } of doors) if (line.waiting > 0 && line.running >= limit.slots) limit.full();
     this.#pump();
-    if (attach.line.waiting + detach.line.waiting > 0) this.#sweepLater();
+    if (doors.some(({ line }) => line.waiting > 0)) this.#sweepLater();
   }
 
   #sweepLater(): void {

@@ -30,6 +30,16 @@ export class AdmissionNode implements AsyncDisposable {
     return new AdmissionNode(await startNode({ settings }));
   }
 
+  /** The same with the programmable plugin under another name for its default network. */
+  static async startWith(plugin: string, settings: Readonly<Record<string, unknown>>): Promise<AdmissionNode> {
+    const prepare = async (lab: Lab): Promise<void> => {
+      await lab.plugin(plugin);
+      const primary = { cniVersion: "1.1.0", name: "primary", ...lab.conf(plugin) };
+      await lab.configure({ delegates: [primary], ...settings });
+    };
+    return new AdmissionNode(await startNode({ prepare }));
+  }
+
   /** Begins a call for a sandbox of a pod; without a sandbox of its own the pod's name is that, too. */
   async call(verb: "ADD" | "DEL" | "STATUS", pod: string, options: CallOptions = {}): Promise<Call> {
     const { namespace = "default", sandbox = pod } = options;

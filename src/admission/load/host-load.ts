@@ -11,12 +11,12 @@ export interface LoadFacts {
 
 /** The load of the node, which slows admission down. */
 export class HostLoad {
-  readonly #limit: AdaptiveLimit;
+  readonly #limits: readonly AdaptiveLimit[];
   #memory: MemoryState = "free";
   #pressure: PressureLevel = "calm";
 
-  constructor(limit: AdaptiveLimit) {
-    this.#limit = limit;
+  constructor(limits: readonly AdaptiveLimit[]) {
+    this.#limits = limits;
   }
 
   get memory(): MemoryState {
@@ -30,7 +30,9 @@ export class HostLoad {
   observe({ ownMemory, pressure }: LoadFacts): void {
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);
-    this.#limit.freeze(this.#memory !== "free");
-    this.#limit.pressed(this.#pressure);
+    for (const limit of this.#limits) {
+      limit.freeze(this.#memory !== "free");
+      limit.pressed(this.#pressure);
+    }
   }
 }
