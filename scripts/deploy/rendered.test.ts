@@ -73,24 +73,27 @@ test.each(ways)("deploy/%s: on a new node the daemon looks for plugins in the mo
   expect(daemon.volumes.find(({ name }) => name === "cni-bin")?.hostPath?.path).toBe(config.binDir);
 });
 
-test.each(ways)("deploy/%s: deploy/%s removes it from the same folders, one node at a time", (folder, away) => {
-  const [installed, removed] = [rendered(`deploy/${folder}`), rendered(`deploy/${away}`)];
-  expect(Object.keys(removed)).toEqual(Object.keys(installed));
-  const changed = Object.keys(removed).filter((name) => !Bun.deepEquals(removed[name], installed[name]));
-  expect(changed).toEqual([folder.endsWith("multus-drop-in") ? "DaemonSet/kube-multus-ds" : "DaemonSet/levee"]);
-  const [name = ""] = changed;
-  const daemon = podSpec(removed[name]);
-  expect(daemon.volumes).toEqual(podSpec(installed[name]).volumes);
-  expect(removed[name]).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } } });
-  const [first] = daemon.initContainers ?? [];
-  expect(first?.command.slice(0, 2)).toEqual(["/usr/local/bin/levee", "uninstall"]);
-  const mounts = new Map(first?.volumeMounts.map((each) => [each.name, each.mountPath]));
-  expect(first?.command.slice(2)).toEqual([
-    ...["--conf-dir", mounts.get("cni-conf") ?? "?"],
-    ...["--bin-dir", mounts.get("cni-bin") ?? "?"],
-  ]);
-  expect(Object.keys(daemon.containers[0] ?? {}).filter((key) => key.endsWith("Probe"))).toEqual([]);
-});
+test.each(ways)(
+  "deploy/%s: deploy/%s removes it from the same folders, a tenth of the nodes at a time",
+  (folder, away) => {
+    const [installed, removed] = [rendered(`deploy/${folder}`), rendered(`deploy/${away}`)];
+    expect(Object.keys(removed)).toEqual(Object.keys(installed));
+    const changed = Object.keys(removed).filter((name) => !Bun.deepEquals(removed[name], installed[name]));
+    expect(changed).toEqual([folder.endsWith("multus-drop-in") ? "DaemonSet/kube-multus-ds" : "DaemonSet/levee"]);
+    const [name = ""] = changed;
+    const daemon = podSpec(removed[name]);
+    expect(daemon.volumes).toEqual(podSpec(installed[name]).volumes);
+    expect(removed[name]).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: "10%" } } } });
+    const [first] = daemon.initContainers ?? [];
+    expect(first?.command.slice(0, 2)).toEqual(["/usr/local/bin/levee", "uninstall"]);
+    const mounts = new Map(first?.volumeMounts.map((each) => [each.name, each.mountPath]));
+    expect(first?.command.slice(2)).toEqual([
+      ...["--conf-dir", mounts.get("cni-conf") ?? "?"],
+      ...["--bin-dir", mounts.get("cni-bin") ?? "?"],
+    ]);
+    expect(Object.keys(daemon.containers[0] ?? {}).filter((key) => key.endsWith("Probe"))).toEqual([]);
+  },
+);
 
 test.skipIf(!kubectl)("the way back is Multus' own manifest with Levee's conf taken away first", async () => {
   const folder = await mkdtemp(join(tmpdir(), "levee-back-"));
@@ -333,13 +336,13 @@ describe.each([
     expect(hand.volumes.find(({ name }) => name === "probe")).toHaveProperty("emptyDir");
   });
 
-  test("both are critical, run everywhere and are replaced one by one", () => {
+  test("both are critical, run everywhere, and a tenth of them is replaced at a time", () => {
     for (const spec of [daemon, hand]) {
       expect(spec).toMatchObject({ priorityClassName: "system-node-critical", terminationGracePeriodSeconds: 30 });
       expect(spec.tolerations).toEqual([{ operator: "Exists" }]);
     }
     for (const name of [daemonName, "DaemonSet/levee-hand"])
-      expect(objects[name]).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } } });
+      expect(objects[name]).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: "10%" } } } });
   });
 });
 

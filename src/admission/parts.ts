@@ -6,6 +6,7 @@ import { PluginMemory } from "./load/plugin-memory.ts";
 import { PluginTimes } from "./load/plugin-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
 import { Line, type LineRules } from "./line/line.ts";
+import { Patience } from "./line/patience.ts";
 import { HostLoad } from "./load/host-load.ts";
 import type { Lane } from "./line/lane.ts";
 import { AdaptiveLimit, type LimitBounds } from "./load/limit.ts";
@@ -13,11 +14,8 @@ import { NetworkBreaker } from "./hold/network-breaker.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 import { RetryBudget } from "./hold/retry-budget.ts";
 
-/** After this part of its waiting time a request is late. */
-const lateShare = 1 / 3;
-
 /** Few ADDs at once keep two cores busy, and pods wait for them. */
-const attachBounds = { floor: 1, busyShare: 1 / 2, strangersShare: 1 };
+const attachBounds = { floor: 1, busyShare: 1 / 2, strangersShare: 1, growsWhenQuiet: false };
 /**
  * So many DELs run under any load: they free what ADDs wait for. On cores that DELs keep busy there are no more, because
  * no user waits for a delete. Plugins that only wait for something may take the whole ceiling.
@@ -30,7 +28,7 @@ export interface Door {
   readonly line: Line;
   readonly bulkhead: Bulkhead;
   readonly times: PluginTimes;
-  readonly queueMs: number;
+  readonly patience: Patience;
 }
 
 /** The parts of admission. */
@@ -54,7 +52,7 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
   const breaker = new NetworkBreaker(clock);
   const learned = {
     breaker,
-    load: new HostLoad([attachLimit, detachLimit]),
+    load: new HostLoad(attachLimit, detachLimit),
     memory: new PluginMemory(),
     expected: new ExpectedPods(limits.attachCeiling),
   };
@@ -69,7 +67,8 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
 }
 
 function detachBounds(ceiling: number): LimitBounds {
-  return { ceiling, start: detachFloor, floor: detachFloor, busyShare: detachFloor / ceiling, strangersShare: 1 / 2 };
+  const shares = { busyShare: detachFloor / ceiling, strangersShare: 1 / 2 };
+  return { ceiling, start: detachFloor, floor: detachFloor, ...shares, growsWhenQuiet: true };
 }
 
 function attachDoor(clock: Clock, limits: AdmissionLimits, limit: AdaptiveLimit, learned: Learned): Door {
@@ -78,20 +77,22 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, limit: AdaptiveLimit,
   const bulkhead = new Bulkhead({
     isOpen: (network) => breaker.isOpen(network),
     hasWorked: (network) => times.knows(network),
+    sparesSlots: true,
   });
   const rules: LineRules = {
     classes: attachClasses,
     waitingMax: limits.waitingMax,
-    lateMs: limits.addQueueMs * lateShare,
     salt: clock.random() * 2 ** 31,
     bulkhead,
     slots: (admissionClass) => attachSlots(admissionClass, limit),
     blocker: (lane, admissionClass) =>
       heldBack(admissionClass, isHeldBack) ?? attachBlocker(lane, admissionClass, learned),
     trouble: (lane) => openNetwork(lane, breaker),
+    isHeldUp: () => isHeldBack() || breaker.open().length > 0 || bulkhead.hung > 0,
   };
   const line = new Line(rules);
-  return { line, limit, bulkhead, times, queueMs: limits.addQueueMs };
+  const { addQueueMs: queueMs, addDelegatesMs: pluginsMs, addUndoMs: undoMs } = limits;
+  return { line, limit, bulkhead, times, patience: new Patience({ queueMs, pluginsMs, undoMs }) };
 
   function isHeldBack(): boolean {
     return learned.expected.holdsOthers(clock.monotonicMs());
@@ -101,20 +102,26 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, limit: AdaptiveLimit,
 /** Neither a failing network nor the daemon's own memory holds DELs back, because they free what ADDs wait for. */
 function detachDoor(clock: Clock, limits: AdmissionLimits, limit: AdaptiveLimit, { memory }: Learned): Door {
   const times = new PluginTimes(clock);
-  const bulkhead = new Bulkhead({ isOpen: () => false, hasWorked: (network) => times.knows(network) });
+  const bulkhead = new Bulkhead({
+    isOpen: () => false,
+    hasWorked: (network) => times.knows(network),
+    // In a drain all DELs may wait for one slow network, and each that hangs has freed its slot.
+    sparesSlots: false,
+  });
   const rules: LineRules = {
     classes: ["detach"],
     waitingMax: limits.waitingMax,
-    lateMs: limits.delQueueMs * lateShare,
     salt: clock.random() * 2 ** 31,
     bulkhead,
     slots: () => limit.slots,
     blocker: ({ names }) =>
       line.running < limit.floor || memory.fits(memory.predict(names)) ? undefined : { why: "delegate-memory" },
     trouble: () => undefined,
+    isHeldUp: () => bulkhead.hung > 0,
   };
   const line = new Line(rules);
-  return { line, limit, bulkhead, times, queueMs: limits.delQueueMs };
+  const patience = new Patience({ queueMs: limits.delQueueMs, pluginsMs: 0, undoMs: 0 });
+  return { line, limit, bulkhead, times, patience };
 }
 
 /**

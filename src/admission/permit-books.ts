@@ -29,10 +29,11 @@ export class PermitBooks implements PermitOwner {
   /** A network that has not worked yet has no usual time, so its plugin loses the slot as soon as it sleeps. */
   hangs(permit: Permit, { idleMs, plugin }: Idle): boolean {
     const { running } = permit;
-    const { line, times } = this.#door(permit);
+    const { line, times, limit } = this.#door(permit);
     if (running === undefined || idleMs < hungIdleMs) return false;
     const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
     if (!isSlow || !line.hung(permit, running.network, plugin)) return false;
+    if (permit.request.kind === "detach") limit.idled();
     this.#keep(permit, Math.min(permit.bytes, this.#parts.memory.predictHung(running.network)));
     this.#rulings.emit(
       "hung",
@@ -51,6 +52,12 @@ export class PermitBooks implements PermitOwner {
     if (running === undefined || request.kind !== "attach" || !this.#isPastUsual(permit)) return false;
     this.#networkFailed(running.network, request.pod, this.#idleText(permit, idle));
     return true;
+  }
+
+  /** A slow node gives plugins more time than usual, but a plugin that hangs needs none of it. */
+  stillHangs(permit: Permit): void {
+    const { kind, hand } = permit.request;
+    if (kind === "attach" && this.#ranMs(permit) > this.#parts.limits.addDelegatesMs) hand?.killAll();
   }
 
   leftCount(): void {
@@ -137,7 +144,7 @@ export class PermitBooks implements PermitOwner {
   #networkFailed(network: string, pod: string, reason: string): void {
     const { breaker, attach } = this.#parts;
     if (!breaker.failed(network, pod, reason)) return;
-    attach.bulkhead.look(network, this.nowMs());
+    attach.bulkhead.look(network);
     this.#rulings.emit("network-opened", undefined, `${network}: ${reason}`);
   }
 
@@ -145,7 +152,7 @@ export class PermitBooks implements PermitOwner {
     const { breaker, budget, attach } = this.#parts;
     this.#door(permit).bulkhead.worked(network);
     if (permit.request.kind !== "attach" || !breaker.succeeded(network)) return;
-    attach.bulkhead.look(network, this.nowMs());
+    attach.bulkhead.look(network);
     budget.networkRecovered(network);
     this.#rulings.emit("network-closed", undefined, network);
   }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import type { KubeApi } from "../kube/client/api.ts";
+import type { FollowableApi } from "../kube/client/api.ts";
 import { isPassing } from "./act/running-decision.ts";
 import { stepRunners } from "./act/step-runners.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
@@ -29,7 +29,7 @@ const syncLookMs = 200;
 const gitLookMsMax = 15_000;
 
 interface GuardOptions {
-  readonly api: KubeApi;
+  readonly api: FollowableApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;

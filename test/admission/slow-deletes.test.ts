@@ -15,10 +15,10 @@ async function namespacesAtDel(lab: Lab): Promise<readonly string[]> {
 }
 
 test("a drain of slow DELs widens their slots: none is put off, and all run in their namespace", async () => {
-  await using node = await AdmissionNode.start({ delQueueMs: 6_000 });
-  const pods = Array.from({ length: 40 }, (_, index) => `pod${index}`);
+  await using node = await AdmissionNode.start({ delQueueMs: 12_000 });
+  const pods = Array.from({ length: 60 }, (_, index) => `pod${index}`);
   for (const pod of pods) expect(await node.add(pod)).toMatchObject({ exitCode: 0 });
-  await node.lab.script("first.DEL", "sleep 1");
+  await node.lab.script("first.DEL", "sleep 3");
   const calls = await Promise.all(pods.map((pod) => node.call("DEL", pod)));
   for (const { outcome } of calls) expect(await outcome).toMatchObject({ exitCode: 0, stdout: "" });
   expect(promised(node.lab)).toEqual([]);

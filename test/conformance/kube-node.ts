@@ -56,9 +56,9 @@ export class KubeNode {
 
   /** Waits for the watch to be open: from here on a pod is told of at once. */
   async synced(): Promise<void> {
-    const lists = ["GET /api/v1/pods", "GET /apis/k8s.cni.cncf.io/v1/network-attachment-definitions"];
-    const isOpen = (list: string): boolean => this.api.requests.filter((line) => line === list).length >= 2;
-    await this.lab.until("pods and networks are watched", () => Promise.resolve(lists.every(isOpen) || undefined));
+    const kinds = ["pods", "network-attachment-definitions"] as const;
+    const areWatched = (): boolean => kinds.every((kind) => this.api.isWatched(kind));
+    await this.lab.until("pods and networks are watched", () => Promise.resolve(areWatched() || undefined));
   }
 
   /** Waits until the daemon's view has so many pods. */

@@ -77,6 +77,11 @@ export class ApiDouble {
     this.#put("network-attachment-definitions", { metadata, spec: { config: JSON.stringify(config) } });
   }
 
+  /** Whether a watch of this kind is open. */
+  isWatched(kind: Kind): boolean {
+    return [...this.#watches.values()].includes(kind);
+  }
+
   /** Cuts all watches, as a server that ends does. */
   cut(): void {
     for (const response of this.#watches.keys()) response.destroy();
@@ -112,6 +117,8 @@ export class ApiDouble {
   }
 
   #list(kind: Kind, { url }: SeenRequest, response: ServerResponse): void {
+    // As a server before 1.34 answers.
+    if (url.searchParams.has("sendInitialEvents")) return refuse(response, 422, "Invalid");
     if (url.searchParams.get("watch") !== null) {
       response.writeHead(200, { "Content-Type": "application/json" });
       response.flushHeaders();

@@ -11,6 +11,8 @@ interface BulkheadRules {
   isOpen(network: string): boolean;
   /** Whether a network has ever worked. */
   hasWorked(network: string): boolean;
+  /** Whether half of the slots stay free of a network with a hung plugin even if no other call waits. */
+  readonly sparesSlots: boolean;
 }
 
 /**
@@ -80,14 +82,11 @@ export class Bulkhead {
   }
 
   /** A network has opened or closed. While it is open, no slot is kept for its lanes. */
-  look(name: string, nowMs: number): void {
+  look(name: string): void {
     const network = this.#networks.get(name);
     if (network === undefined) return;
     network.isOpen = this.#rules.isOpen(name);
-    for (const lane of network.lanes) {
-      if (!network.isOpen) lane.clearedMs = nowMs;
-      this.#judge(lane);
-    }
+    for (const lane of network.lanes) this.#judge(lane);
   }
 
   /** Takes the slot of a permit whose plugin hangs. Returns false when too many hang already. */
@@ -131,7 +130,7 @@ export class Bulkhead {
     const half = Math.max(1, Math.ceil(slots / 2));
     const { isDoubted, candidates, trusted } = network;
     const isAll = isDoubted ? candidates === this.#candidates : trusted === this.#trusted;
-    if (isAll) return network.hung === 0 ? Infinity : half;
+    if (isAll) return network.hung === 0 || !this.#rules.sparesSlots ? Infinity : half;
     return isDoubted ? doubtedSlots : half;
   }
 

@@ -11,12 +11,14 @@ export interface LoadFacts {
 
 /** The load of the node, which slows admission down. */
 export class HostLoad {
-  readonly #limits: readonly AdaptiveLimit[];
+  readonly #attach: AdaptiveLimit;
+  readonly #detach: AdaptiveLimit;
   #memory: MemoryState = "free";
   #pressure: PressureLevel = "calm";
 
-  constructor(limits: readonly AdaptiveLimit[]) {
-    this.#limits = limits;
+  constructor(attach: AdaptiveLimit, detach: AdaptiveLimit) {
+    this.#attach = attach;
+    this.#detach = detach;
   }
 
   get memory(): MemoryState {
@@ -27,10 +29,15 @@ export class HostLoad {
     return this.#pressure;
   }
 
+  /** Plugins get less of the host than they ask for, so they take longer than usual. */
+  get isSlow(): boolean {
+    return this.#pressure !== "calm" || this.#attach.isSlow;
+  }
+
   observe({ ownMemory, pressure }: LoadFacts): void {
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);
-    for (const limit of this.#limits) {
+    for (const limit of [this.#attach, this.#detach]) {
       limit.freeze(this.#memory !== "free");
       limit.pressed(this.#pressure);
     }

@@ -3,7 +3,7 @@ import { AdaptiveLimit } from "./limit.ts";
 
 /** As for ADDs. */
 function limitOf(ceiling: number, start: number): AdaptiveLimit {
-  return new AdaptiveLimit({ ceiling, start, floor: 1, busyShare: 1 / 2, strangersShare: 1 });
+  return new AdaptiveLimit({ ceiling, start, floor: 1, busyShare: 1 / 2, strangersShare: 1, growsWhenQuiet: false });
 }
 
 /** Runs as many as the limit allows on so many cores, so long. */

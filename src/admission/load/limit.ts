@@ -35,6 +35,11 @@ export interface LimitBounds {
   readonly busyShare: number;
   /** The same while other processes keep the cores busy. */
   readonly strangersShare: number;
+  /**
+   * Whether the limit also doubles after its start, while its runs neither end nor are slow: ADDs then keep what they
+   * learned, but DELs are few between two drains and learn nothing.
+   */
+  readonly growsWhenQuiet: boolean;
 }
 
 /**
@@ -75,6 +80,11 @@ export class AdaptiveLimit {
     return this.#isStarting;
   }
 
+  /** Runs take longer than the limit tolerates, against the minimum of their network. */
+  get isSlow(): boolean {
+    return this.#ratio > tolerance;
+  }
+
   /** Stops growth while the daemon's own memory is short. */
   freeze(isFrozen: boolean): void {
     this.#isFrozen = isFrozen;
@@ -96,9 +106,15 @@ export class AdaptiveLimit {
    */
   full(): void {
     this.#quietLooks += 1;
-    if (!this.#isStarting || this.#quietLooks < quietLooksMax) return;
+    const mayDouble = this.#isStarting || (this.#bounds.growsWhenQuiet && !this.isSlow);
+    if (!mayDouble || this.#quietLooks < quietLooksMax) return;
     this.#quietLooks = 0;
     this.#set(this.#limit * 2, this.#limit);
+  }
+
+  /** A plugin runs and uses no CPU, so others keep the cores busy, if any do. */
+  idled(): void {
+    this.#noteCores(0);
   }
 
   /** Takes the host's pressure, about once a second. */

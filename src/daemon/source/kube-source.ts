@@ -23,7 +23,7 @@ interface ClusterOptions {
 export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
   const cluster = new ClusterView({ api, clock, logger, nodeName });
-  const view = kubeView(cluster, access.server);
+  const view = kubeView(cluster, access.server, clock);
   const helpOfStatuses = "Network-status annotations by outcome";
   const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);
   const events = metrics.counter("levee_events_total", "Events by outcome", ["outcome"]);

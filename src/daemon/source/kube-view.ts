@@ -1,19 +1,26 @@
+import type { Clock } from "../../base/clock.ts";
+import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
 import type { LiveView, View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** On a slow line a new connection alone takes four round trips. The look-up's own limit is shorter. */
 const readMsMax = 10_000;
+/**
+ * Reads of single pods and networks that the watch has not brought. A pod may name 64 networks that do not exist, and the
+ * kubelet tries it again for ever.
+ */
+const nodePace = { burst: 256, refillMs: 100 };
 
 /** The local copy of the cluster as a view of pods and networks, with the API server itself behind it. */
-export function kubeView(cluster: ClusterView, server: string): View {
+export function kubeView(cluster: ClusterView, server: string, clock: Clock): View {
   return {
     findPod: (namespace, name) => cluster.findPod(namespace, name),
     waitForPod: (wanted, signal) => cluster.waitForPod(wanted, signal),
     findNetwork: (namespace, name) => cluster.findNetwork(namespace, name),
     networks: () => [...cluster.networks()],
     pods: () => (cluster.health().pods.isSynced ? [...cluster.pods()] : undefined),
-    live: liveView(cluster, server),
+    live: liveView(cluster, server, clock),
   };
 }
 
@@ -27,11 +34,22 @@ export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | unde
   return Math.max(pods.failingSinceMs ?? 0, networks.failingSinceMs ?? 0);
 }
 
-function liveView(cluster: ClusterView, server: string): LiveView {
+function liveView(cluster: ClusterView, server: string, clock: Clock): LiveView {
+  const pace = new TokenBucket(clock, nodePace);
+  const turn = async (signal: AbortSignal | undefined): Promise<void> => {
+    const waitMs = pace.reserve();
+    if (waitMs > 0) await clock.sleep(waitMs, signal);
+  };
   return {
     server,
-    readPod: (namespace, name, signal) => cluster.readPod(namespace, name, readMsMax, signal),
-    readNetwork: (namespace, name, signal) => cluster.readNetwork(namespace, name, readMsMax, signal),
+    async readPod(namespace, name, signal) {
+      await turn(signal);
+      return await cluster.readPod(namespace, name, readMsMax, signal);
+    },
+    async readNetwork(namespace, name, signal) {
+      await turn(signal);
+      return await cluster.readNetwork(namespace, name, readMsMax, signal);
+    },
     isSynced: () => cluster.synced(),
     awaySinceMs: () => awaySinceMs(cluster),
     podsSynced: () => cluster.podsSynced(),

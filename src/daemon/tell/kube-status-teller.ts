@@ -6,6 +6,7 @@ import { closingMs } from "../../config/time-budgets.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import type { Fate, Letter } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
+import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import { judgeStatus } from "../../kube/outbox/delivery-verdict.ts";
 import { statusPatch, type PatchedPod } from "../../kube/outbox/status-patch.ts";
 import type { PodRef } from "./event-teller.ts";
@@ -17,6 +18,8 @@ import { networkStatusAnnotation } from "../../base/annotations.ts";
 const statusesMax = 1_000;
 /** Enough for a storm of pods with a slow server, and a small load for the server. */
 const atOnceMax = 4;
+/** Every pod of a full node at once, even with two sandboxes each, then ten pods a second. */
+const nodePace = { burst: 512, refillMs: 100 };
 /** How often the ending daemon looks whether the last statuses have arrived. They take some milliseconds. */
 const closeLookMs = 10;
 
@@ -44,6 +47,7 @@ export class KubeStatusTeller implements StatusTeller {
       judge: judgeStatus,
       lettersMax: statusesMax,
       atOnceMax,
+      pace: new TokenBucket(clock, nodePace),
       onFate,
     });
   }

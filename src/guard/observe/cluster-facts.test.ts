@@ -53,7 +53,7 @@ test("ClusterFacts is synced without Argo CD, and its world leads to both propos
   const proposals = propose(facts!.world(), defaultGuardSettings);
   expect(proposals.map(({ name }) => name)).toEqual(["stop-fc-desktop-1", "recover-fc-desktop-1"]);
   expect(proposals[0]?.spec.notes).toContain("podsPerDay: 500");
-  expect(api.calls.find(({ pathname }) => pathname === "/api/v1/pods")?.searchParams.get("limit")).toBe("250");
+  expect(api.calls.find(({ pathname }) => pathname === "/api/v1/pods")?.searchParams.get("resourceVersion")).toBe("0");
   expect(api.calls.find(({ pathname }) => pathname === "/api/v1/events")?.searchParams.get("fieldSelector")).toBe(
     "reason=FailedCreatePodSandBox",
   );

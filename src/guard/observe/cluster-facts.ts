@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/client/api.ts";
+import type { FollowableApi } from "../../kube/client/api.ts";
 import type { Named } from "../../kube/watch/object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import type { ReflectorOptions } from "../../kube/watch/reflector-options.ts";
@@ -39,7 +39,7 @@ export interface OtherSources {
 }
 
 interface ClusterFactsOptions {
-  readonly api: KubeApi;
+  readonly api: FollowableApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
@@ -83,7 +83,6 @@ export class ClusterFacts {
     const argo = "/apis/argoproj.io/v1alpha1";
     this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectClusterPod(value, this.#texts), {
       isSame: sameClusterPod,
-      pageItems: podsPerPage,
     });
     this.#nodes = this.#follow("nodes", `${core}/nodes`, projectNode);
     this.#namespaces = this.#follow("namespaces", `${core}/namespaces`, projectNamespace);
@@ -94,7 +93,7 @@ export class ClusterFacts {
     this.#events = this.#follow("events", `${core}/events`, (value) => projectEvent(value, this.#texts), {
       // The guard uses only these of an outage's many events.
       query: { fieldSelector: "reason=FailedCreatePodSandBox" },
-      hasBookmarks: false,
+      isCached: false,
     });
     this.#policies = this.#follow(
       "validatingadmissionpolicies",
@@ -217,15 +216,10 @@ export class ClusterFacts {
 /** Argo CD's resources; all others belong to Kubernetes or are installed with the guard. */
 const mayBeAbsent: ReadonlySet<string> = new Set(["applications", "appprojects"]);
 
-/** 50,000 pods in 200 requests. */
-const podsPerPage = 250;
-
 /** A restarting API server is back sooner. */
 const blindAfterMs = 60_000;
 
-type FollowOptions<T extends Named> = Partial<
-  Pick<ReflectorOptions<T>, "isSame" | "query" | "pageItems" | "hasBookmarks">
->;
+type FollowOptions<T extends Named> = Partial<Pick<ReflectorOptions<T>, "isSame" | "query" | "isCached">>;
 
 function keepDecision(value: unknown): KeptDecision | undefined {
   const decision = parseDecision(value);

@@ -1,7 +1,8 @@
 import { deadline, type Cancel, type Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import type { KubeAccess } from "../access/access.ts";
-import { KubeError, kubeStatusOf, type KubeApi, type KubeRequest, type LinesOptions } from "./api.ts";
+import { KubeError, kubeStatusOf, type FollowableApi, type KubeRequest, type LinesOptions } from "./api.ts";
+import { ItemReader, ItemTooLong } from "./item-reader.ts";
 import { ResponseTooLarge, type HttpResponse } from "./http-response.ts";
 import { Exchange, ExchangeFailure, type SentRequest } from "./exchange.ts";
 import { LineReader, LineTooLong } from "./line-reader.ts";
@@ -22,7 +23,7 @@ interface ApiClientOptions {
 }
 
 /** HTTP to the Kubernetes API, with deadlines, limits and retries of its own. */
-export class ApiClient implements KubeApi {
+export class ApiClient implements FollowableApi {
   readonly #access: KubeAccess;
   readonly #clock: Clock;
   readonly #exchange: Exchange;
@@ -53,22 +54,42 @@ export class ApiClient implements KubeApi {
   }
 
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
+    const reader = new LineReader(lineBytesMax);
+    yield* this.#stream(path, options, (part) => reader.push(part));
+    if (reader.pendingBytes > 0) throw this.#cutShort(path, "the connection ended in the middle of a line");
+  }
+
+  async items(path: string, options: LinesOptions, onItem: (text: string) => void): Promise<string> {
+    const reader = new ItemReader();
+    for await (const item of this.#stream(path, options, (part) => reader.push(part))) onItem(item);
+    if (!reader.isWhole) throw this.#cutShort(path, "the answer ended in the middle of a list");
+    return reader.frame();
+  }
+
+  /** Yields the parts of an answer, cut by `split`, as they come. */
+  async *#stream(
+    path: string,
+    options: LinesOptions,
+    split: (part: Buffer) => Generator<string>,
+  ): AsyncGenerator<string> {
     const doing = this.#doing({ method: "GET", path });
     const silent = (): Error =>
       new KubeError("api-unreachable", `Cannot ${doing}: no data came for ${options.idleMs} ms`);
     using idle = new IdleLimit(this.#clock, options, silent);
-    const reader = new LineReader(lineBytesMax);
     try {
       const response = await this.#ask({ method: "GET", path }, idle.signal);
       options.onOpen?.();
       for await (const part of response.parts()) {
         idle.heard();
-        yield* reader.push(part);
+        yield* split(part);
       }
-      if (reader.pendingBytes > 0) throw new Error("the connection ended in the middle of a line");
     } catch (thrown) {
       throw this.#explain(doing, thrown, idle.signal);
     }
+  }
+
+  #cutShort(path: string, why: string): KubeError {
+    return new KubeError("api-unreachable", `Cannot ${this.#doing({ method: "GET", path })}: ${why}`);
   }
 
   /** Cuts every connection, also those of running watches. */
@@ -117,7 +138,8 @@ export class ApiClient implements KubeApi {
     const words = cause instanceof Error ? cause.message : String(cause);
     const errno = errnoOf(cause) ?? "";
     const why = errno === "" || words.includes(errno) ? words : `${words} (${errno})`;
-    const reason = cause instanceof ResponseTooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
+    const tooLarge = [ResponseTooLarge, LineTooLong, ItemTooLong];
+    const reason = tooLarge.some((kind) => cause instanceof kind) ? tooLargeReason : "";
     return new KubeError("api-unreachable", `Cannot ${doing}: ${why}`, { cause, reason });
   }
 }

@@ -11,6 +11,15 @@ export interface KubeApi {
   lines(path: string, options: LinesOptions): AsyncIterable<string>;
 }
 
+/** The API server for one who follows a resource. */
+export interface FollowableApi extends KubeApi {
+  /**
+   * Reads a list of any length in the memory of one object: calls `onItem` with the JSON of each, and resolves with the
+   * JSON of the list without its items. Errors are those of `lines`.
+   */
+  items(path: string, options: LinesOptions, onItem: (text: string) => void): Promise<string>;
+}
+
 export interface KubeRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Begins with a slash and includes the query. */

@@ -1,7 +1,9 @@
-import { KubeError, type KubeApi, type KubeRequest, type LinesOptions } from "./api.ts";
+import { KubeError, type FollowableApi, type KubeRequest, type LinesOptions } from "./api.ts";
 
 /** An API server in memory: lists are answered by a function, watches are driven by the test. */
-export class FakeApi implements KubeApi {
+export class FakeApi implements FollowableApi {
+  /** Whether a watch may begin with the list, as servers from 1.34 on allow. */
+  streamsLists = false;
   readonly calls: URL[] = [];
   readonly watches: FakeWatch[] = [];
   /** Refuses the next watches, one after the other. */
@@ -16,7 +18,16 @@ export class FakeApi implements KubeApi {
     return typeof body === "string" ? body : JSON.stringify(body);
   }
 
+  async items(path: string, { signal }: LinesOptions, onItem: (text: string) => void): Promise<string> {
+    const text = await this.call({ method: "GET", path, signal, deadlineMs: 1_000 });
+    const list = JSON.parse(text) as { items: readonly unknown[] | null };
+    for (const item of list.items ?? []) onItem(JSON.stringify(item));
+    return JSON.stringify({ ...list, items: [] });
+  }
+
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
+    const isStreamed = new URL(path, "http://localhost").searchParams.has("sendInitialEvents");
+    if (isStreamed && !this.streamsLists) throw notOffered();
     const error = this.watchErrors.shift();
     if (error !== undefined) throw error;
     const watch = new FakeWatch(new URL(path, "http://localhost"), options);
@@ -86,6 +97,10 @@ export class FakeWatch {
 
 export function page(resourceVersion: string, items: readonly unknown[] | null, next = ""): unknown {
   return { metadata: { resourceVersion, continue: next }, items };
+}
+
+function notOffered(): KubeError {
+  return new KubeError("api-refused", "sendInitialEvents is forbidden", { status: 422, reason: "Invalid" });
 }
 
 export function gone(): KubeError {

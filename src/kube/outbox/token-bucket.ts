@@ -34,6 +34,13 @@ export class TokenBucket {
     return this.#tokens >= 1 ? 0 : (1 - this.#tokens) * this.#size.refillMs;
   }
 
+  /** Takes a token in any case, and returns how long its taker has to wait for it. */
+  reserve(): number {
+    const waitMs = this.waitMs();
+    this.#tokens -= 1;
+    return waitMs;
+  }
+
   #refill(): void {
     const nowMs = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#size.burst, this.#tokens + (nowMs - this.#countedMs) / this.#size.refillMs);

@@ -65,8 +65,8 @@ function wanted(uid: string): WantedPod {
 test("ClusterView asks for this node's pods and for all networks", async () => {
   await open();
   expect(api.calls.map(({ pathname, search }) => pathname + search)).toEqual([
-    "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-1&limit=50",
-    "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions?limit=50",
+    "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-1&resourceVersion=0&resourceVersionMatch=NotOlderThan",
+    "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions?resourceVersion=0&resourceVersionMatch=NotOlderThan",
   ]);
 });
 

@@ -3,7 +3,7 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { Waiters } from "../../base/waiters.ts";
-import { KubeError, kubeStatusOf, type KubeApi } from "../client/api.ts";
+import { KubeError, kubeStatusOf, type FollowableApi } from "../client/api.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
@@ -17,7 +17,7 @@ import type { WantedPod } from "../../view/view.ts";
 const networksGroup = "/apis/k8s.cni.cncf.io/v1";
 
 interface ClusterViewOptions {
-  readonly api: KubeApi;
+  readonly api: FollowableApi;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The view has only the pods of this node. */
@@ -34,7 +34,7 @@ interface ClusterHealth {
  * is away. The constructor does not wait for the first lists: see `synced()`.
  */
 export class ClusterView {
-  readonly #api: KubeApi;
+  readonly #api: FollowableApi;
   readonly #texts = new SharedTexts();
   readonly #waiters = new Waiters<PodFacts>();
   readonly #pods: Reflector<PodFacts>;

@@ -20,7 +20,10 @@ interface ListOptions {
   readonly pageItems?: number | undefined;
 }
 
-/** Calls `onItem` for each object of a complete list and resolves with the list's resourceVersion. */
+/**
+ * Calls `onItem` for each object of a complete list and resolves with the list's resourceVersion. The list is the newest
+ * there is. Older servers read it from etcd, so whoever lists often uses `listCached`.
+ */
 export async function listPages(options: ListOptions, onItem: (item: unknown) => void): Promise<string> {
   let position = "";
   let items = options.pageItems ?? pageItems;
@@ -58,8 +61,9 @@ async function readPage({ api, path, query, signal }: ListOptions, items: number
   return parsePage(path, text);
 }
 
-function parsePage(path: string, text: string): Page {
-  const list = parseJson(path, text);
+/** Also reads a list whose items were taken out. */
+export function parsePage(path: string, text: string): Page {
+  const list = parseListed(path, text);
   const metadata = objectOf(objectOf(list)["metadata"]);
   const resourceVersion = textOf(metadata["resourceVersion"]);
   if (!isObject(list) || resourceVersion === "")
@@ -69,7 +73,7 @@ function parsePage(path: string, text: string): Page {
   return { items: Array.isArray(items) ? items : [], resourceVersion, position: textOf(metadata["continue"]) };
 }
 
-function parseJson(path: string, text: string): unknown {
+export function parseListed(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -2,34 +2,31 @@ import { deadline } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import { KubeError, kubeStatusOf } from "../client/api.ts";
 import { backOffMs } from "../back-off.ts";
+import { Comparison, type Listed } from "./comparison.ts";
+import { listCached } from "./list-cached.ts";
 import { listPages } from "./list-pages.ts";
 import { keyOf, ObjectStore, type Named } from "./object-store.ts";
 import { HealthFacts, type ReflectorHealth } from "./reflector-health.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { isGone } from "../client/refusal.ts";
+import { isEndOfList, isStreamRefused, watchRequest } from "./watch-request.ts";
 import { isUnreadable, parseWatchEvent, type WatchEvent } from "./watch-event.ts";
 
-/** A watch ends after a random time, so that the watches of a thousand nodes do not end together. */
-const watchSeconds = { min: 300, max: 600 };
-/** Without bookmarks a watch ends before its silence could mean a dead connection. */
-const silentWatchSeconds = { min: 60, max: 120 };
 /** How long after its time a watch may go on. After that the server counts as gone. */
 const watchGraceMs = 30_000;
 /** The server sends a bookmark about once a minute. If more than two are missing, the connection is dead. */
 const watchIdleMs = 150_000;
 /** After a watch of at least this length, the next pause is short again. */
-const goodWatchMs = 10_000;
+const goodWatchMs = 60_000;
+/** A streamed list comes from memory. If its end is still missing by then, the server does not mark it. */
+const streamedListMs = 60_000;
 /** After this many consecutive refusals a new list is taken. */
 const refusalsMax = 3;
 const pause = { firstMs: 500, longestMs: 30_000 };
-/** How often to compare a list with the copy, give or take a tenth. */
-const compareMs = 600_000;
-/** An event that was on its way during the list arrives within this time. Otherwise it was missed. */
-const eventDelayMs = 5000;
 
 /**
- * A local copy of one resource that follows the API server: a list in pages, then a watch from there on. It never stops
- * trying, and keeps its copy through every error.
+ * A local copy of one resource that follows the API server: a list, then a watch from there on. Where the server can, one
+ * watch brings both. It never stops trying, and keeps its copy through every error.
  */
 export class Reflector<T extends Named> {
   readonly store: ObjectStore<T>;
@@ -39,20 +36,38 @@ export class Reflector<T extends Named> {
   readonly #synced = Promise.withResolvers<void>();
   /** The resourceVersion at which the watch continues; undefined when a list must come first. */
   #position: string | undefined;
+  /** The newest resourceVersion it has seen. A later list must not go back behind it. */
+  #seen: string | undefined;
+  /** Whether the server is asked to begin a watch with the list. */
+  #isStreaming: boolean;
+  /** The part of a streamed list that has come. */
+  #listing: Map<string, T> | undefined;
   #watching: AbortController | undefined;
-  /** The keys of objects with an event while a list is being compared. */
-  #touched: Set<string> | undefined;
+  readonly #comparison: Comparison<T>;
   #failures = 0;
+  /** An outage has ended with an expired place since the last good watch. */
+  #isForgiven = false;
   #ended: Promise<unknown> = Promise.resolve();
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    this.#isStreaming = options.isCached !== false;
     this.#health = new HealthFacts(options.resource, options.clock, options.logger);
     this.store = new ObjectStore(options.isSame, (thrown) => this.#logFailure("A listener failed", thrown));
+    this.#comparison = new Comparison({
+      clock: options.clock,
+      store: this.store,
+      health: this.#health,
+      closing: this.#closing.signal,
+      list: () => this.#list(this.#seen),
+      watching: () => this.#watching,
+      onMissed: (position) => this.#restartAt(position),
+      onFailure: (thrown) => this.#logFailure("A list could not be compared with the watch", thrown),
+    });
   }
 
   start(): void {
-    this.#ended = Promise.all([this.#follow(), this.#compareNowAndThen()]);
+    this.#ended = Promise.all([this.#follow(), this.#comparison.run()]);
   }
 
   /** Resolves when the first list is complete. */
@@ -84,27 +99,41 @@ export class Reflector<T extends Named> {
       const afterMs = await this.#followOnce();
       if (this.#isClosed) return;
       this.#failures += 1;
-      const pauseMs = backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs });
-      await this.#sleep(pauseMs);
+      await this.#sleep(backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs }));
     }
   }
 
   /** Takes a list if one is due, then one watch to its end. Resolves with the pause that the server asks for. */
   async #followOnce(): Promise<number | undefined> {
     try {
-      if (this.#position === undefined) await this.#takeList();
+      if (this.#position === undefined && !this.#isStreaming) await this.#takeList();
       await this.#watch();
       return undefined;
     } catch (thrown) {
       if (this.#isClosed || thrown === restart) return undefined;
-      // An expired resourceVersion is no failure: the next list makes up for it.
-      if (!isGone(thrown)) this.#health.failed(thrown);
-      if (this.#needsList(thrown)) this.#position = undefined;
-      // The server has answered, so the outage is over and the list is due soon.
-      if (isGone(thrown)) this.#failures = Math.min(this.#failures, 1);
-      this.#health.reconnecting();
+      if (this.#stopsStreaming(thrown)) return await this.#followOnce();
+      this.#failed(thrown);
       return thrown instanceof KubeError ? thrown.retryAfterMs : undefined;
     }
+  }
+
+  /** Whether a plain list is to be taken at once, because the server cannot begin a watch with one. */
+  #stopsStreaming(thrown: unknown): boolean {
+    if (this.#position !== undefined || !this.#isStreaming) return false;
+    this.#isStreaming = thrown !== noEndOfList && !isStreamRefused(thrown);
+    return !this.#isStreaming;
+  }
+
+  #failed(thrown: unknown): void {
+    // An expired resourceVersion is no failure: the next list makes up for it.
+    if (!isGone(thrown)) this.#health.failed(thrown);
+    // A restored etcd is behind the place it is asked for, and answers that it has not got there in time.
+    if (this.#position === undefined && kubeStatusOf(thrown) === 504) this.#seen = undefined;
+    if (this.#needsList(thrown)) this.#position = undefined;
+    // The server has answered, so the outage is over and the list is due soon; once, because it may expire again and again.
+    if (isGone(thrown) && !this.#isForgiven) this.#failures = Math.min(this.#failures, 1);
+    this.#isForgiven ||= isGone(thrown);
+    this.#health.reconnecting();
   }
 
   /** A resourceVersion that is refused again and again is useless too: etcd may have been restored from a backup. */
@@ -117,104 +146,86 @@ export class Reflector<T extends Named> {
   }
 
   async #takeList(): Promise<void> {
-    const { listed, position } = await this.#list();
+    this.#takeOver(await this.#list(this.#seen));
+  }
+
+  #takeOver({ listed, position }: Listed<T>): void {
     this.store.replace(listed);
-    this.#position = position;
+    this.#moveTo(position);
     this.#health.listed();
     this.#synced.resolve();
   }
 
-  async #list(): Promise<{ listed: Map<string, T>; position: string }> {
-    const { api, path, query = {}, project, pageItems } = this.#options;
+  #moveTo(position: string): void {
+    this.#position = position;
+    this.#seen = position;
+  }
+
+  async #list(notOlderThan: string | undefined): Promise<Listed<T>> {
+    const { api, path, query = {}, project, isCached = true } = this.#options;
     const listed = new Map<string, T>();
-    const position = await listPages({ api, path, query, pageItems, signal: this.#closing.signal }, (item) => {
+    const signal = this.#closing.signal;
+    const take = (item: unknown): void => {
       const object = project(item);
       if (object !== undefined) listed.set(keyOf(object.namespace, object.name), this.store.known(object));
-    });
+    };
+    const position = isCached
+      ? await listCached({ api, path, query, signal, notOlderThan }, take)
+      : await listPages({ api, path, query, signal }, take);
     return { listed, position };
   }
 
   async #watch(): Promise<void> {
     const { api, clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    const { min, max } = this.#options.hasBookmarks === false ? silentWatchSeconds : watchSeconds;
-    const seconds = Math.round(min + clock.random() * (max - min));
+    const { url, seconds } = watchRequest(this.#options, { position: this.#position, seen: this.#seen });
     const tooLong = (): Error =>
       new KubeError("api-unreachable", `Cannot ${this.#doing()}: the server did not end the watch after ${seconds} s`);
     const watching = new AbortController();
     this.#watching = watching;
     using limit = deadline(clock, seconds * 1000 + watchGraceMs, tooLong, watching.signal);
-    const onOpen = (): void => this.#health.works();
+    const isStreamed = this.#position === undefined;
+    if (isStreamed) this.#listing = new Map();
+    const stopWaiting = clock.after(streamedListMs, () => {
+      if (this.#listing !== undefined) watching.abort(noEndOfList);
+    });
+    // A streamed list may still be refused after the server has accepted the watch.
+    const onOpen = (): void => void (isStreamed || this.#health.works());
     try {
-      const lines = api.lines(this.#watchPath(seconds), { signal: limit.signal, idleMs: watchIdleMs, onOpen });
+      const lines = api.lines(url, { signal: limit.signal, idleMs: watchIdleMs, onOpen });
       for await (const line of lines) this.#apply(parseWatchEvent(this.#doing(), line));
     } finally {
+      stopWaiting();
       this.#watching = undefined;
-      if (clock.monotonicMs() - startedMs >= goodWatchMs) this.#failures = 0;
+      this.#listing = undefined;
+      if (clock.monotonicMs() - startedMs >= goodWatchMs) [this.#failures, this.#isForgiven] = [0, false];
     }
   }
 
-  #watchPath(seconds: number): string {
-    const query = new URLSearchParams({
-      ...this.#options.query,
-      watch: "true",
-      allowWatchBookmarks: "true",
-      timeoutSeconds: String(seconds),
-      resourceVersion: this.#position ?? "",
-    });
-    return `${this.#options.path}?${query.toString()}`;
-  }
-
-  #apply({ type, object, resourceVersion }: WatchEvent): void {
+  #apply(event: WatchEvent): void {
+    const { type, object, resourceVersion } = event;
     this.#health.works();
-    this.#position = resourceVersion;
+    if (this.#listing !== undefined && isEndOfList(event)) {
+      this.#takeOver({ listed: this.#listing, position: resourceVersion });
+      this.#listing = undefined;
+    }
+    if (this.#listing === undefined) this.#moveTo(resourceVersion);
     const projected = type === "bookmark" ? undefined : this.#options.project(object);
     if (projected === undefined) return;
-    this.#touched?.add(keyOf(projected.namespace, projected.name));
+    const key = keyOf(projected.namespace, projected.name);
+    if (this.#listing !== undefined) {
+      if (type === "delete") this.#listing.delete(key);
+      else this.#listing.set(key, this.store.known(projected));
+      return;
+    }
+    this.#comparison.heard(key);
     if (type === "delete") this.store.remove(projected.namespace, projected.name);
     else this.store.put(projected);
   }
 
-  /** A watch can lose events silently, so its copy is compared with a list now and then. */
-  async #compareNowAndThen(): Promise<void> {
-    const { clock } = this.#options;
-    while (!this.#isClosed) {
-      await this.#sleep(compareMs * (0.9 + clock.random() * 0.2));
-      if (this.#watching === undefined || this.#isClosed) continue;
-      await this.#compare(this.#watching).catch((thrown: unknown) => {
-        if (!this.#isClosed) this.#logFailure("A list could not be compared with the watch", thrown);
-      });
-    }
-  }
-
-  /** A difference without an event, before or shortly after the list, is a missed event. */
-  async #compare(watching: AbortController): Promise<void> {
-    const touched = new Set<string>();
-    this.#touched = touched;
-    try {
-      const { listed, position } = await this.#list();
-      const missed = this.store.differences(listed);
-      if (missed.size > 0) await this.#sleep(eventDelayMs);
-      for (const key of touched) missed.delete(key);
-      // The watch has ended meanwhile. The next one brings the events it did not send, so nothing is proven.
-      if (this.#watching !== watching || this.#isClosed) return;
-      this.#health.listed();
-      if (missed.size > 0) this.#correct(missed, listed, position);
-    } finally {
-      this.#touched = undefined;
-    }
-  }
-
-  #correct(missed: ReadonlySet<string>, listed: ReadonlyMap<string, T>, position: string): void {
-    this.#health.missed(missed.size);
-    for (const key of missed) {
-      const object = listed.get(key);
-      const [namespace = "", name = ""] = key.split("/");
-      if (object === undefined) this.store.remove(namespace, name);
-      else this.store.put(object);
-    }
-    // A watch that missed events is replaced.
-    this.#position = position;
+  /** A watch that missed events is replaced. */
+  #restartAt(position: string): void {
+    this.#moveTo(position);
     this.#watching?.abort(restart);
   }
 
@@ -235,3 +246,5 @@ export class Reflector<T extends Named> {
 
 /** Aborts a watch that has missed events. */
 const restart = new Error("the watch is restarted");
+/** Aborts a watch that should have begun with a list. */
+const noEndOfList = new Error("the list in the watch has no end");

@@ -10,7 +10,7 @@ import { defaultGuardSettings as settings } from "../../../src/guard/facts/guard
 import { ClusterFacts } from "../../../src/guard/observe/cluster-facts.ts";
 import { fixedAccess } from "../../../src/kube/access/access.ts";
 import { ApiClient } from "../../../src/kube/client/api-client.ts";
-import type { KubeApi } from "../../../src/kube/client/api.ts";
+import type { FollowableApi } from "../../../src/kube/client/api.ts";
 
 const [url = "", token = "", how = ""] = process.argv.slice(2);
 const client = new ApiClient({
@@ -18,7 +18,7 @@ const client = new ApiClient({
   clock: systemClock,
 });
 let requests = 0;
-const api: KubeApi = {
+const api: FollowableApi = {
   call(request) {
     requests += 1;
     return client.call(request);
@@ -26,6 +26,10 @@ const api: KubeApi = {
   lines(path, options) {
     requests += 1;
     return client.lines(path, options);
+  },
+  items(path, options, onItem) {
+    requests += 1;
+    return client.items(path, options, onItem);
   },
 };
 const startedMs = performance.now();

@@ -72,7 +72,6 @@ export class StandInKubelet {
       logger: silentLogger,
       resource: "pods",
       path: "/api/v1/pods",
-      pageItems: 500,
       project: kubeletPod,
       isSame: sameKubeletPod,
     });
