@@ -1,8 +1,9 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { foldKey } from "../cni/fold-key.ts";
 import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
-import { arrayElements, foldKey, jsonKind, jsonString, scanObject, valueOf } from "../cni/json-text.ts";
+import { arrayElements, jsonKind, jsonString, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
 import { isBandwidth, isMacAddress, isPortMapping, rateKeys } from "./element-values.ts";
 import type { SelectionElement } from "./selection-element.ts";
@@ -176,8 +177,7 @@ class ElementFields {
     if (object === undefined) return undefined;
     if (jsonKind(object) !== "object")
       throw this.#mistyped("cni-args", object, "map[string]interface {}", "must be an object");
-    const entries = scanObject(object).map((member): [string, JsonText] => [member.key, valueOf(object, member)]);
-    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+    return Object.fromEntries(scanObject(object).map((member) => [member.key, valueOf(object, member)]));
   }
 
   /** A string. An empty one counts as absent, as in Multus. */

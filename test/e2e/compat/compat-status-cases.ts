@@ -25,6 +25,24 @@ if [ -n "$file" ]; then mkdir -p "\${file%/*}"; printf '%s' '{"type":"pci","vers
 
 export const statusCases: readonly StatusCase[] = [
   { what: "one interface", answers: { first: one }, events: 1 },
+  ...["0.3.1", "0.4.0", "1.0.0"].map((cniVersion) => ({
+    what: `an interface's MTU in a result of ${cniVersion}`,
+    answers: { first: { cniVersion, interfaces: [{ ...inside, mtu: 9000 }] } },
+    events: 1,
+  })),
+  {
+    what: "a pod's network whose plugin writes its keys in other letters",
+    answers: {
+      first: one,
+      second: {
+        CNIVersion: "1.0.0",
+        Interfaces: [{ NAME: "IFNAME", Sandbox: "NETNS" }],
+        IPs: [{ Address: "10.9.0.7/24" }],
+      },
+    },
+    annotations: onLan,
+    events: 2,
+  },
   {
     what: "several interfaces, some of them outside the pod, and addresses that point nowhere",
     answers: {
