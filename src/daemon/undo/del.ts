@@ -14,10 +14,10 @@ import type { Call } from "../serve/call.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
 import { delPatience, unlessPromised } from "./del-patience.ts";
+import { netnsToPass } from "./netns-to-pass.ts";
 import type { Recovery } from "./recovery.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
 import type { Undo, UndoPlace } from "./undo.ts";
-import { netnsToPass } from "./undo-chains.ts";
 import type { InSlot, UndoUnknown } from "./undo-unknown.ts";
 
 export interface DelNeeds {
@@ -26,7 +26,7 @@ export interface DelNeeds {
   readonly config: Pick<DaemonConfig, "delDelegatesMs" | "delQueueMs">;
   readonly turns: Turns;
   readonly admission: Admission;
-  readonly journal: Pick<Journal, "find">;
+  readonly journal: Pick<Journal, "find" | "inNetns">;
   readonly recovery: Pick<Recovery, "proveGone" | "lostDelete">;
   readonly undo: Undo;
   readonly unknown: UndoUnknown;
@@ -49,7 +49,7 @@ export class Del {
   }
 
   async #delete(call: Call, request: DelRequest): Promise<void> {
-    const { bootId, clock, config, turns, admission, journal, unknown } = this.#needs;
+    const { clock, config, turns, admission, journal, unknown } = this.#needs;
     const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
     const find = (): AttachmentRecord | undefined => journal.find(request);
     const patienceMs = delPatience(call.remainingMs(), find(), { config, admission });
@@ -67,7 +67,7 @@ export class Del {
       await this.#inSlot(slot, record, (reports) => this.#deleteRecord(call, record, { now, reports }));
     } catch (thrown) {
       const record = find();
-      const isAlive = record !== undefined && netnsToPass(record, now, bootId) !== "";
+      const isAlive = record !== undefined && netnsToPass(record, now, this.#needs) !== "";
       throw isAlive ? unlessPromised(thrown, record) : thrown;
     }
   }
