@@ -116,9 +116,16 @@ export class Admission implements WaitingOwner {
     return Math.min(load.isSlow ? Infinity : limits.addDelegatesMs, leftMs - limits.addUndoMs);
   }
 
-  /** Takes the load of the daemon and the host, about once a second. */
+  /** Whether ADDs are held back for critical pods, which makes the load interesting. */
+  get isHolding(): boolean {
+    return this.#parts.expected.isHolding;
+  }
+
+  /** Takes the load of the daemon and the host, about once a second, and more often while ADDs are held back. */
   observe(facts: LoadFacts): void {
-    this.#parts.load.observe(facts);
+    const { load, expected, clock } = this.#parts;
+    load.observe(facts, clock.monotonicMs());
+    expected.observed(load.hasSpareCores);
     this.#pump();
   }
 
@@ -231,7 +238,7 @@ export class Admission implements WaitingOwner {
     if (request.kind === "attach") for (const name of lane.names) breaker.tried(name);
     const bytes = memory.predict(lane.names);
     memory.taken(bytes);
-    if (request.kind === "attach") this.#parts.expected.granted(nowMs);
+    if (request.kind === "attach") this.#parts.expected.granted(nowMs, admissionClass === "critical");
     this.#rulings.emit("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
   }

@@ -7,13 +7,20 @@ export interface LoadFacts {
   /** Undefined when the cgroup has no limit or cannot be read. */
   readonly ownMemory: OwnMemory | undefined;
   readonly pressure: HostPressure;
+  /** How long some process has waited for a core since the start of the machine; undefined when not reported. */
+  readonly coresWaitedMs?: number | undefined;
 }
+
+/** Below this share of the time since the last look, a process that starts finds a free core. */
+const spareShareMax = 0.2;
 
 /** The load of the node, which slows admission down. */
 export class HostLoad {
   readonly #limit: AdaptiveLimit;
   #memory: MemoryState = "free";
   #pressure: PressureLevel = "calm";
+  #lastLook: { readonly atMs: number; readonly waitedMs: number } | undefined;
+  #hasSpareCores: boolean | undefined;
 
   constructor(limit: AdaptiveLimit) {
     this.#limit = limit;
@@ -32,10 +39,23 @@ export class HostLoad {
     return this.#pressure !== "calm" || this.#limit.isSlow;
   }
 
-  observe({ ownMemory, pressure }: LoadFacts): void {
+  /** Whether cores were free since the last look; undefined when not known. */
+  get hasSpareCores(): boolean | undefined {
+    return this.#hasSpareCores;
+  }
+
+  observe({ ownMemory, pressure, coresWaitedMs }: LoadFacts, nowMs: number): void {
+    this.#hasSpareCores = this.#judgeCores(coresWaitedMs, nowMs);
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);
     this.#limit.freeze(this.#memory !== "free");
     this.#limit.pressed(this.#pressure);
+  }
+
+  #judgeCores(waitedMs: number | undefined, nowMs: number): boolean | undefined {
+    const last = this.#lastLook;
+    this.#lastLook = waitedMs === undefined ? undefined : { atMs: nowMs, waitedMs };
+    if (last === undefined || waitedMs === undefined || nowMs <= last.atMs) return undefined;
+    return (waitedMs - last.waitedMs) / (nowMs - last.atMs) < spareShareMax;
   }
 }
