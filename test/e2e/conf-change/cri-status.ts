@@ -14,6 +14,7 @@ export class CriStatusWatch implements Disposable {
   });
   #isOver = false;
   #longestMs = 0;
+  #askedMs: number | undefined;
   #trouble: unknown;
 
   static begin(): CriStatusWatch {
@@ -26,7 +27,8 @@ export class CriStatusWatch implements Disposable {
 
   get longestMs(): number {
     if (this.#trouble !== undefined) throw new Error("The runtime's status cannot be asked", { cause: this.#trouble });
-    return this.#longestMs;
+    // The last question may still wait for its answer.
+    return Math.max(this.#longestMs, this.#askedMs === undefined ? 0 : performance.now() - this.#askedMs);
   }
 
   [Symbol.dispose](): void {
@@ -36,9 +38,10 @@ export class CriStatusWatch implements Disposable {
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
-      const beganMs = performance.now();
+      this.#askedMs = performance.now();
       await this.#ask();
-      this.#longestMs = Math.max(this.#longestMs, performance.now() - beganMs);
+      this.#longestMs = Math.max(this.#longestMs, performance.now() - this.#askedMs);
+      this.#askedMs = undefined;
       await pause(everyMs);
     }
   }
@@ -51,8 +54,11 @@ export class CriStatusWatch implements Disposable {
       "te": "trailers",
     });
     return new Promise((resolve, reject) => {
-      request.on("data", () => undefined);
-      request.on("end", () => resolve());
+      let bytes = 0;
+      request.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      request.on("end", () => (bytes > 0 ? resolve() : reject(new Error("The answer is empty"))));
       request.on("error", (error) => (this.#isOver ? resolve() : reject(error)));
       request.end(emptyMessage);
     });
