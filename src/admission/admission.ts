@@ -103,11 +103,7 @@ export class Admission implements WaitingOwner {
 
   /** The runtime waits until all its calls have ended, because a conf changed. So those in line leave soon. */
   hurry(): void {
-    const nowMs = this.#parts.clock.monotonicMs();
-    for (const { line, patience } of [this.#parts.detach, this.#parts.attach]) {
-      patience.hurry(nowMs);
-      line.arrivals.hurry(patience.hurriedUntilMs);
-    }
+    this.#parts.hurry.begin(this.#parts.clock.monotonicMs());
   }
 
   /** How long the plugins of an ADD with so much time left may take together. */
@@ -174,7 +170,8 @@ export class Admission implements WaitingOwner {
     this.#supersede(request);
     const { bulkhead, patience } = this.#door(request);
     const lane = bulkhead.lane(request.networks, request.isRetry);
-    const untilMs = patience.untilMs(sinceMs, request);
+    const untilMs = sinceMs + patience.waitMs(request);
+    this.#parts.hurry.joined(request, sinceMs);
     const waiting = new Waiting(this, { request, lane, sinceMs, untilMs, admissionClass }, signal);
     this.#join(waiting);
     return waiting.promise;
