@@ -16,14 +16,16 @@ const spareShareMax = 0.2;
 
 /** The load of the node, which slows admission down. */
 export class HostLoad {
-  readonly #limit: AdaptiveLimit;
+  readonly #attach: AdaptiveLimit;
+  readonly #detach: AdaptiveLimit;
   #memory: MemoryState = "free";
   #pressure: PressureLevel = "calm";
   #lastLook: { readonly atMs: number; readonly waitedMs: number } | undefined;
   #hasSpareCores: boolean | undefined;
 
-  constructor(limit: AdaptiveLimit) {
-    this.#limit = limit;
+  constructor(attach: AdaptiveLimit, detach: AdaptiveLimit) {
+    this.#attach = attach;
+    this.#detach = detach;
   }
 
   get memory(): MemoryState {
@@ -36,7 +38,7 @@ export class HostLoad {
 
   /** Plugins get less of the host than they ask for, so they take longer than usual. */
   get isSlow(): boolean {
-    return this.#pressure !== "calm" || this.#limit.isSlow;
+    return this.#pressure !== "calm" || this.#attach.isSlow;
   }
 
   /** Whether cores were free since the last look; undefined when not known. */
@@ -48,8 +50,10 @@ export class HostLoad {
     this.#hasSpareCores = this.#judgeCores(coresWaitedMs, nowMs);
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);
-    this.#limit.freeze(this.#memory !== "free");
-    this.#limit.pressed(this.#pressure);
+    for (const limit of [this.#attach, this.#detach]) {
+      limit.freeze(this.#memory !== "free");
+      limit.pressed(this.#pressure);
+    }
   }
 
   #judgeCores(waitedMs: number | undefined, nowMs: number): boolean | undefined {
