@@ -75,6 +75,12 @@ describe("pluginStdin", () => {
     );
   });
 
+  test("empty cni-args are there all the same, as Multus has them", () => {
+    expect(String(pluginStdin(plugin('{"type":"x"}'), { ...network, cniArgs: {} }))).toBe(
+      '{"type":"x","name":"lan","cniVersion":"1.0.0","args":{"cni":{}}}',
+    );
+  });
+
   test("treats null args as none", () => {
     const stdin = pluginStdin(plugin('{"type":"x","args":null}'), { ...network, cniArgs: { a: json("1") } });
     expect(String(stdin)).toContain('"args":{"cni":{"a":1}}');

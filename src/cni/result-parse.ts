@@ -23,9 +23,10 @@ function readResult020(reader: JsonReader, cniVersion: CniVersion): CniResult {
 
 /** 0.3.0 to 1.1.0 have one shape; 1.0.0 dropped `ips[].version` and 1.1.0 added members. */
 function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
+  const isOld = compareVersions(cniVersion, "1.0.0") < 0;
   return {
     cniVersion,
-    interfaces: reader.objects("interfaces").map(readInterface),
+    interfaces: reader.objects("interfaces").map(isOld ? readOldInterface : readInterface),
     // The address shows the family. `version` is ignored because some plugins print a wrong one.
     ips: reader.objects("ips").map((ip) => readIp(ip, "address")),
     routes: reader.objects("routes").map(readRoute),
@@ -33,12 +34,19 @@ function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
   };
 }
 
-function readInterface(reader: JsonReader): ResultInterface {
+function readOldInterface(reader: JsonReader): ResultInterface {
   return {
     name: reader.string("name") ?? "",
     ...present("mac", nonEmpty(reader.string("mac"))),
-    ...present("mtu", nonZero(reader.integer("mtu"))),
     ...present("sandbox", nonEmpty(reader.string("sandbox"))),
+  };
+}
+
+/** Of 1.0.0 and later: libcni reads both by one type. */
+function readInterface(reader: JsonReader): ResultInterface {
+  return {
+    ...readOldInterface(reader),
+    ...present("mtu", nonZero(reader.integer("mtu"))),
     ...present("socketPath", nonEmpty(reader.string("socketPath"))),
     ...present("pciID", nonEmpty(reader.string("pciID"))),
   };
