@@ -10,8 +10,12 @@ export interface AdmissionLimits {
   readonly detachCeiling: number;
   /** The most ADDs in line, and the most DELs. */
   readonly waitingMax: number;
-  /** How long an ADD waits before the runtime is told to retry. */
+  /** The longest wait of an ADD before the runtime is told to retry. A call with little time left waits less. */
   readonly addQueueMs: number;
+  /** The time for all plugins of an ADD. */
+  readonly addDelegatesMs: number;
+  /** The time that the undo of an ADD needs. */
+  readonly addUndoMs: number;
   /** How long a DEL waits before the caller stores it on disk. */
   readonly delQueueMs: number;
   /** The longest hold of a pod that fails because of its own request; 0 turns holds off. */
@@ -29,8 +33,10 @@ export const defaultLimits: AdmissionLimits = {
   detachCeiling: 4,
   // A call in line costs about 4 KiB for its connection and header, and a full node has some hundred pods.
   waitingMax: 2_000,
-  // This wait and kubelet's own pause of 10 to 15 s halve the load of a storm. containerd's lock allows no longer wait.
-  addQueueMs: 15_000,
+  // The kubelet waits two minutes at least. Each refusal costs it and the runtime a whole sandbox.
+  addQueueMs: 60_000,
+  addDelegatesMs: 25_000,
+  addUndoMs: 8_000,
   // containerd allows 60 s for its clean-up, and the plugins need 25 of them.
   delQueueMs: 20_000,
   // Only a change of the pod's request helps, and such a change ends the hold at once.

@@ -1,14 +1,15 @@
 import type { Clock } from "../base/clock.ts";
+import type { LeveeError } from "../base/errors.ts";
 import type { Departure } from "../base/given-up.ts";
 import { defaultLimits, type AdmissionLimits } from "./admission-limits.ts";
 import {
   describeBlocker,
-  expiredError,
   fullError,
   heldError,
   memoryError,
   supersededError,
   type Ruling,
+  type RulingKind,
   type WaitView,
 } from "./rulings.ts";
 import { admissionFacts, type AdmissionFacts } from "./facts.ts";
@@ -21,10 +22,8 @@ import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
 import type { Failure, FailuresView } from "./hold/retry-budget.ts";
 import { RulingEmitter } from "./ruling-emitter.ts";
+import { Sweep } from "./sweep.ts";
 import { Waiting, type WaitingOwner } from "./line/waiting.ts";
-
-/** How often admission checks the line for deadlines and due probes. No timer runs while the line is empty. */
-const sweepMs = 250;
 
 interface AdmissionOptions {
   readonly clock: Clock;
@@ -41,8 +40,7 @@ export class Admission implements WaitingOwner {
   /** ADDs in line, at most one per pod. */
   readonly #byPod = new Map<string, Waiting>();
   readonly #classRules: ClassRules;
-  readonly #wake = (): void => this.#sweep();
-  #isSweeping = false;
+  readonly #sweep: Sweep;
 
   constructor({ clock, limits = {}, onRuling = () => undefined }: AdmissionOptions) {
     this.#parts = assemble(clock, { ...defaultLimits, ...limits });
@@ -50,6 +48,10 @@ export class Admission implements WaitingOwner {
     this.#classRules = { ...this.#parts.limits, isOverBudget: (pod, wants) => budget.isOver(pod, wants) };
     this.#rulings = new RulingEmitter(clock, onRuling);
     this.#books = new PermitBooks(this.#parts, this.#rulings, () => this.#pump());
+    this.#sweep = new Sweep(this.#parts, {
+      turnAway: (waiting, what, detail, error) => this.#turnAway(waiting, what, detail, error),
+      pump: () => this.#pump(),
+    });
   }
 
   /**
@@ -97,6 +99,21 @@ export class Admission implements WaitingOwner {
   /** The pod runs, is gone, or uses the node's own network. */
   unexpect(pod: string): void {
     if (this.#parts.expected.forget(pod)) this.#pump();
+  }
+
+  /** The runtime waits until all its calls have ended, because a conf changed. So those in line leave soon. */
+  hurry(): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const { line, patience } of [this.#parts.detach, this.#parts.attach]) {
+      patience.hurry(nowMs);
+      line.arrivals.hurry(patience.hurriedUntilMs);
+    }
+  }
+
+  /** How long the plugins of an ADD with so much time left may take together. */
+  pluginsMs(leftMs: number): number {
+    const { load, limits } = this.#parts;
+    return Math.min(load.isSlow ? Infinity : limits.addDelegatesMs, leftMs - limits.addUndoMs);
   }
 
   /** Takes the load of the daemon and the host, about once a second. */
@@ -148,8 +165,10 @@ export class Admission implements WaitingOwner {
     if (admissionClass !== "detach") this.#refuseAtOnce(request, admissionClass);
     // Supersede first: a lane is forgotten when its last request leaves the line.
     this.#supersede(request);
-    const lane = this.#door(request).bulkhead.lane(request.networks, request.isRetry);
-    const waiting = new Waiting(this, { request, lane, sinceMs, admissionClass }, signal);
+    const { bulkhead, patience } = this.#door(request);
+    const lane = bulkhead.lane(request.networks, request.isRetry);
+    const untilMs = patience.untilMs(sinceMs, request);
+    const waiting = new Waiting(this, { request, lane, sinceMs, untilMs, admissionClass }, signal);
     this.#join(waiting);
     return waiting.promise;
   }
@@ -173,23 +192,25 @@ export class Admission implements WaitingOwner {
     if (waiting.isSettled) return;
     waiting.listen();
     this.#rulings.emit("queued", waiting, describeBlocker(line.blocker(waiting)));
-    this.#sweepLater();
+    this.#sweep.later();
   }
 
   #refuse(waiting: Waiting): void {
-    const { line } = this.#door(waiting.request);
     if (waiting.isSettled) return;
-    this.#leave(waiting);
-    this.#rulings.emit("refused", waiting, "the line is full");
-    waiting.refuse(fullError(waiting.request, line.waiting));
+    const { waiting: inLine, msPerCall } = this.#door(waiting.request).line;
+    this.#turnAway(waiting, "refused", "the line is full", fullError(waiting.request, inLine - 1, msPerCall));
   }
 
   #supersede(request: AdmissionRequest): void {
     const earlier = request.kind === "attach" ? this.#byPod.get(request.pod) : undefined;
     if (earlier === undefined) return;
-    this.#leave(earlier);
-    this.#rulings.emit("superseded", earlier, "the runtime asked again for the same pod");
-    earlier.refuse(supersededError());
+    this.#turnAway(earlier, "superseded", "the runtime asked again for the same pod", supersededError());
+  }
+
+  #turnAway(waiting: Waiting, what: RulingKind, detail: string, error: LeveeError): void {
+    this.#leave(waiting);
+    this.#rulings.emit(what, waiting, detail);
+    waiting.refuse(error);
   }
 
   #leave(waiting: Waiting): void {
@@ -198,10 +219,9 @@ export class Admission implements WaitingOwner {
   }
 
   #pump(): void {
-    for (const door of [this.#parts.detach, this.#parts.attach]) {
-      const nowMs = this.#parts.clock.monotonicMs();
-      for (let next = door.line.next(nowMs); next !== undefined; next = door.line.next(nowMs)) this.#grant(next, nowMs);
-    }
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const { line } of [this.#parts.detach, this.#parts.attach])
+      for (let next = line.next(); next !== undefined; next = line.next()) this.#grant(next, nowMs);
   }
 
   #grant(waiting: Waiting, nowMs: number): void {
@@ -214,34 +234,6 @@ export class Admission implements WaitingOwner {
     if (request.kind === "attach") this.#parts.expected.granted(nowMs);
     this.#rulings.emit("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
-  }
-
-  #sweep(): void {
-    this.#isSweeping = false;
-    const nowMs = this.#parts.clock.monotonicMs();
-    for (const door of [this.#parts.detach, this.#parts.attach]) this.#expire(door, nowMs);
-    const { attach, detach, limit } = this.#parts;
-    if (attach.line.waiting > 0 && attach.line.running >= limit.slots) limit.full();
-    this.#pump();
-    if (attach.line.waiting + detach.line.waiting > 0) this.#sweepLater();
-  }
-
-  #sweepLater(): void {
-    if (this.#isSweeping) return;
-    this.#isSweeping = true;
-    this.#parts.clock.after(sweepMs, this.#wake);
-  }
-
-  /** Refuses the requests whose time ends before the next sweep. */
-  #expire({ line, queueMs }: Door, nowMs: number): void {
-    for (const waiting of [...line.before(nowMs + sweepMs - queueMs)]) {
-      // A retry inside a call has its own limit, the time left in the call.
-      if (waiting.request.isRetry === true) continue;
-      const view = line.view(waiting, nowMs);
-      this.#leave(waiting);
-      this.#rulings.emit("expired", waiting, describeBlocker(view.blocker));
-      waiting.refuse(expiredError(waiting.request, view));
-    }
   }
 
   #door(request: AdmissionRequest): Door {

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
 import { VirtualClock, settle } from "../base/virtual-clock.fixture.ts";
 import { requestSlot, attachRequest, mib, okRun } from "./admission.fixture.ts";
+import { defaultLimits } from "./admission-limits.ts";
 import { Admission } from "./admission.ts";
 import type { Ruling } from "./rulings.ts";
 import type { Permit } from "./permit.ts";
@@ -63,6 +64,7 @@ export class Chaos {
     () => this.admission.prioritize(this.#pod("a"), 2_000_000_000),
     () => this.admission.expect(this.#pod("b"), 2_000_000_000),
     () => this.admission.unexpect(this.#pod("b")),
+    () => this.admission.hurry(),
     () => this.#withPermit((permit) => permit.started(this.#one(permit.request.networks) ?? "p")),
     () => this.#withPermit((permit) => this.#hang(permit)),
     () => this.#withPermit((permit) => permit.progress(this.#one([0, 500, 1_500]) ?? 0)),
@@ -156,7 +158,7 @@ export class Chaos {
     expect(waiting).toBe(this.#waiting.size);
     this.#checkMemory(facts.delegateBytes);
     expect(facts.limit).toBeWithin(1, facts.ceiling + 1);
-    expect(facts.oldestWaitMs).toBeLessThanOrEqual(20_000);
+    expect(facts.oldestWaitMs).toBeLessThanOrEqual(defaultLimits.addQueueMs);
   }
 
   /** The reserved memory is the sum over all permits, and only a hung permit holds less than its prediction. */

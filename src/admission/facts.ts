@@ -71,7 +71,7 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
 
 function classFacts({ clock, attach, detach }: Parts, name: ClassFacts["class"]): ClassFacts {
   const { line } = name === "detach" ? detach : attach;
-  const oldest = line.oldestIn(name);
+  const oldest = line.arrivals.oldestIn(name);
   return {
     class: name,
     running: line.runningIn(name),
@@ -81,7 +81,7 @@ function classFacts({ clock, attach, detach }: Parts, name: ClassFacts["class"])
 }
 
 function oldestWaitMs({ clock, attach, detach }: Parts): number {
-  const since = [attach, detach].flatMap(({ line }) => line.oldest?.sinceMs ?? []);
+  const since = [attach, detach].flatMap(({ line }) => line.arrivals.oldest?.sinceMs ?? []);
   return since.length === 0 ? 0 : clock.monotonicMs() - Math.min(...since);
 }
 

@@ -63,9 +63,10 @@ async function admitAgain(
   failure: LeveeError,
 ): Promise<Permit> {
   const { admission, clock, signal } = attempts;
-  using limit = deadline(clock, attempts.leftMs() - attemptMs(request, admission), () => failure, signal);
+  const leftMs = attempts.leftMs();
+  using limit = deadline(clock, leftMs - attemptMs(request, admission), () => failure, signal);
   try {
-    return await admission.admit({ ...request, isRetry: true }, limit.signal);
+    return await admission.admit({ ...request, isRetry: true, leftMs }, limit.signal);
   } catch (thrown) {
     throw signal.aborted ? thrown : failure;
   }

@@ -6,6 +6,7 @@ import { PluginMemory } from "./load/plugin-memory.ts";
 import { PluginTimes } from "./load/plugin-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
 import { Line, type LineRules } from "./line/line.ts";
+import { Patience } from "./line/patience.ts";
 import { HostLoad } from "./load/host-load.ts";
 import type { Lane } from "./line/lane.ts";
 import { AdaptiveLimit } from "./load/limit.ts";
@@ -13,15 +14,12 @@ import { NetworkBreaker } from "./hold/network-breaker.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 import { RetryBudget } from "./hold/retry-budget.ts";
 
-/** After this part of its waiting time a request is late. */
-const lateShare = 1 / 3;
-
 /** A line with its own slots and times, because DELs take other times than ADDs. */
 export interface Door {
   readonly line: Line;
   readonly bulkhead: Bulkhead;
   readonly times: PluginTimes;
-  readonly queueMs: number;
+  readonly patience: Patience;
 }
 
 /** The parts of admission. */
@@ -70,16 +68,17 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
   const rules: LineRules = {
     classes: attachClasses,
     waitingMax: limits.waitingMax,
-    lateMs: limits.addQueueMs * lateShare,
     salt: clock.random() * 2 ** 31,
     bulkhead,
     slots: (admissionClass) => attachSlots(admissionClass, learned.limit),
     blocker: (lane, admissionClass) =>
       heldBack(admissionClass, isHeldBack) ?? attachBlocker(lane, admissionClass, learned),
     trouble: (lane) => openNetwork(lane, breaker),
+    isHeldUp: () => isHeldBack() || breaker.open().length > 0 || bulkhead.hung > 0,
   };
   const line = new Line(rules);
-  return { line, bulkhead, times, queueMs: limits.addQueueMs };
+  const { addQueueMs: queueMs, addDelegatesMs: pluginsMs, addUndoMs: undoMs } = limits;
+  return { line, bulkhead, times, patience: new Patience({ queueMs, pluginsMs, undoMs }) };
 
   function isHeldBack(): boolean {
     return learned.expected.holdsOthers(clock.monotonicMs());
@@ -93,14 +92,15 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
   const rules: LineRules = {
     classes: ["detach"],
     waitingMax: limits.waitingMax,
-    lateMs: limits.delQueueMs * lateShare,
     salt: clock.random() * 2 ** 31,
     bulkhead,
     slots: () => limits.detachCeiling,
     blocker: () => undefined,
     trouble: () => undefined,
+    isHeldUp: () => bulkhead.hung > 0,
   };
-  return { line: new Line(rules), bulkhead, times, queueMs: limits.delQueueMs };
+  const patience = new Patience({ queueMs: limits.delQueueMs, pluginsMs: 0, undoMs: 0 });
+  return { line: new Line(rules), bulkhead, times, patience };
 }
 
 /**

@@ -53,6 +53,12 @@ export class PermitBooks implements PermitOwner {
     return true;
   }
 
+  /** A slow node gives plugins more time than usual, but a plugin that hangs needs none of it. */
+  stillHangs(permit: Permit): void {
+    const { kind, hand } = permit.request;
+    if (kind === "attach" && this.#ranMs(permit) > this.#parts.limits.addDelegatesMs) hand?.killAll();
+  }
+
   leftCount(): void {
     this.#freed();
   }
@@ -138,7 +144,7 @@ export class PermitBooks implements PermitOwner {
   #networkFailed(network: string, pod: string, reason: string): void {
     const { breaker, attach } = this.#parts;
     if (!breaker.failed(network, pod, reason)) return;
-    attach.bulkhead.look(network, this.nowMs());
+    attach.bulkhead.look(network);
     this.#rulings.emit("network-opened", undefined, `${network}: ${reason}`);
   }
 
@@ -146,7 +152,7 @@ export class PermitBooks implements PermitOwner {
     const { breaker, budget, attach } = this.#parts;
     this.#door(permit).bulkhead.worked(network);
     if (permit.request.kind !== "attach" || !breaker.succeeded(network)) return;
-    attach.bulkhead.look(network, this.nowMs());
+    attach.bulkhead.look(network);
     budget.networkRecovered(network);
     this.#rulings.emit("network-closed", undefined, network);
   }

@@ -172,3 +172,21 @@ test("a hung plugin of an unknown network releases most of its memory, and gets 
   for (const { permit } of others) permit?.[Symbol.dispose]();
   expect(admission.facts().delegateBytes).toBe(0);
 });
+
+test("a plugin that hangs is ended after the usual time of all plugins, although a slow node gives them more", async () => {
+  const { admission, clock } = node();
+  let kills = 0;
+  const hand = { killAll: () => void (kills += 1) };
+  const permit = await admission.admit(attachRequest({ hand }), never);
+  permit.started("primary");
+  await clock.advance(26_000);
+  permit.progress(0);
+  expect(kills).toBe(0);
+  permit.progress(2_000);
+  expect(kills).toBe(1);
+  const early = await admission.admit(attachRequest({ pod: "b", networks: ["x"], hand }), never);
+  early.started("x");
+  await clock.advance(24_000);
+  early.progress(24_000);
+  expect(kills).toBe(1);
+});

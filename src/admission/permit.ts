@@ -36,6 +36,8 @@ export interface PermitOwner {
   hangs(permit: Permit, idle: Idle): boolean;
   /** Whether the plugin has hung for so long that its network counts as failed. */
   blames(permit: Permit, idle: Idle): boolean;
+  /** The plugin goes on hanging. */
+  stillHangs(permit: Permit): void;
   leftCount(permit: Permit): void;
   movesAgain(permit: Permit): void;
   /** `hasHung`: the permit had no slot until now. */
@@ -107,6 +109,7 @@ export class Permit implements Disposable {
       this.#owner.leftCount(this);
     }
     if (!this.#isBlamed) this.#isBlamed = this.#owner?.blames(this, idle) === true;
+    this.#owner?.stillHangs(this);
   }
 
   /** The plugins of a network have ended. */

@@ -13,6 +13,10 @@ export interface AdmissionRequest {
   readonly pod: string;
   /** The pod's priority; undefined while unknown. */
   readonly priority: number | undefined;
+  /** The time that the call has left when it asks; undefined where its caller sets no limit. */
+  readonly leftMs?: number;
+  /** Ends the call's plugin when it hangs. */
+  readonly hand?: { killAll(): void };
   /** Every network whose plugins the call will run, including the primary. */
   readonly networks: readonly string[];
   /**

@@ -65,6 +65,8 @@ export interface Ruling {
 export interface WaitView {
   readonly admissionClass: AdmissionClass;
   readonly waitedMs: number;
+  /** Its whole time in line. */
+  readonly limitMs: number;
   /** How many requests are ahead of it now. */
   readonly ahead: number;
   /** How many wait in all, including this one. */
@@ -95,12 +97,17 @@ const blockerTexts: Readonly<Record<BlockerKind, (blocker: Blocker) => string>> 
   "turn": () => "other calls are ahead of it",
 };
 
+/** Why a call leaves early when a conf changes. */
+export const hurriedReason = "a CNI configuration changed and the runtime waits until its calls have ended";
+/** Why a call leaves that is served sooner when it comes back. */
+export const lateReason = "its turn comes too late";
+
 /** The time in line is over. The caller of a DEL now stores it on disk. */
-export function expiredError(request: AdmissionRequest, view: WaitView): LeveeError {
+export function expiredError(request: AdmissionRequest, view: WaitView, why: string): LeveeError {
   const expected = view.expectedMs === undefined ? "" : `, about ${seconds(view.expectedMs)} more at the present rate`;
   return new LeveeError(
     "try-later",
-    `Cannot ${request.kind} now: waited ${seconds(view.waitedMs)} because ${describeBlocker(view.blocker)}, ` +
+    `Cannot ${request.kind} now: waited ${seconds(view.waitedMs)} because ${why}, ` +
       `position ${view.ahead + 1} in line (${view.ofItsNamespace} of its namespace)${expected}; the runtime retries`,
   );
 }
@@ -113,8 +120,23 @@ export function heldError(hold: Hold, leftMs: number): LeveeError {
   );
 }
 
-export function fullError(request: AdmissionRequest, waiting: number): LeveeError {
-  return new LeveeError("try-later", `Cannot ${request.kind} now: the line is full, ${waiting} calls wait already`);
+/** Its turn comes after the end of its wait, but in time for its next try. */
+export function lateError(request: AdmissionRequest, view: WaitView): LeveeError {
+  const { ahead, expectedMs = 0, limitMs, waitedMs } = view;
+  return new LeveeError(
+    "try-later",
+    `Cannot ${request.kind} now: ${ahead} calls are ahead of it, which takes about ${seconds(expectedMs)} at the ` +
+      `present rate, and it may wait ${seconds(limitMs - waitedMs)} more; come back in ` +
+      `${seconds(Math.max(1_000, expectedMs - limitMs))} or later; the runtime retries`,
+  );
+}
+
+export function fullError(request: AdmissionRequest, waiting: number, msPerCall: number | undefined): LeveeError {
+  const expected = msPerCall === undefined ? "" : `, about ${seconds(waiting * msPerCall)} at the present rate`;
+  return new LeveeError(
+    "try-later",
+    `Cannot ${request.kind} now: the line is full, ${waiting} calls wait already${expected}; the runtime retries`,
+  );
 }
 
 export function memoryError(request: AdmissionRequest): LeveeError {

@@ -1,6 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import { parseIp } from "../cni/ip.ts";
-import { foldKey, jsonKind, scanObject, valueOf } from "../cni/json-text.ts";
+import { isSameKey } from "../cni/fold-key.ts";
+import { jsonKind, scanObject, valueOf } from "../cni/json-text.ts";
 
 /** Accepts the forms of Go's `net.ParseMAC`: 6, 8 or 20 bytes, in pairs with ':' or '-', or in fours with '.'. */
 export function isMacAddress(text: string): boolean {
@@ -40,9 +41,8 @@ export function isPortMapping(mapping: JsonText): boolean {
  * field, so one of a wrong type is an error even when a good one follows it.
  */
 function valuesOf(object: JsonText, key: string): readonly JsonText[] {
-  const folded = foldKey(key);
   return scanObject(object)
-    .filter((member) => foldKey(member.key) === folded)
+    .filter((member) => isSameKey(member.key, key))
     .map((member) => valueOf(object, member));
 }
 

@@ -1,8 +1,9 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { foldKey } from "../cni/fold-key.ts";
 import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
-import { arrayElements, foldKey, jsonKind, jsonString, scanObject, valueOf } from "../cni/json-text.ts";
+import { arrayElements, jsonKind, jsonString, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
 import { isBandwidth, isMacAddress, isPortMapping, rateKeys } from "./element-values.ts";
 import type { SelectionElement } from "./selection-element.ts";

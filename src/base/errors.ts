@@ -36,6 +36,7 @@ export const errorCatalogue = {
   "state-newer": { cni: 116, meaning: "The state folder was written by a newer Levee; install that version again" },
   "api-unreachable": { cni: 117, meaning: "The API server did not answer, or cannot be asked" },
   "api-refused": { cni: 118, meaning: "The API server answered a request with an error" },
+  "delegate-unrunnable": { cni: 119, meaning: "A plugin's program is in CNI_PATH but cannot be executed" },
   "internal": { cni: 199, meaning: "A defect in Levee; please report it" },
 } as const satisfies Record<string, { readonly cni: number; readonly meaning: string }>;
 

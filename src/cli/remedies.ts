@@ -15,6 +15,7 @@ const remedies: Partial<Record<ErrorCode, (places: Places) => string>> = {
   "network-unknown": ({ directory }) => `networks are files in ${directory}/networks`,
   "pod-unknown": ({ directory }) => `--directory must be the daemon's directory: it is ${directory} here`,
   "state-unwritable": ({ stateDir }) => `make room in ${stateDir}`,
+  "delegate-unrunnable": () => "install the plugin again, built for this machine",
   "delegate-missing": () => "install the plugin in one of the folders of --cni-path",
 };
 

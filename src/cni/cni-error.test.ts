@@ -16,6 +16,7 @@ describe("parseCniError", () => {
     ['{"code":"7","msg":"x"}', { code: 999, msg: "x", details: "" }],
     ['{"code":-1,"msg":"x"}', { code: 999, msg: "x", details: "" }],
     ['{"code":1.5,"msg":"x"}', { code: 999, msg: "x", details: "" }],
+    ['{"Code":11,"MSG":"x","Details":"y"}', { code: 11, msg: "x", details: "y" }],
     ['{"code":50}', { code: 50, msg: "", details: "" }],
     ['{"code":7,"msg":null,"details":[1]}', { code: 7, msg: "", details: "" }],
   ])("makes the best of %s", (stdout, error) => {

@@ -1,4 +1,5 @@
 import type { LeveeError } from "../base/errors.ts";
+import { isSameKey } from "./fold-key.ts";
 import { printGoJson } from "./go-json.ts";
 
 /** The error object that a failed plugin printed. */
@@ -12,7 +13,7 @@ interface CniError {
 export function parseCniError(stdout: string): CniError | undefined {
   const fields = objectOrNothing(stdout);
   if (fields === undefined) return undefined;
-  const { code, msg, details } = fields;
+  const [code, msg, details] = ["code", "msg", "details"].map((key) => fieldOf(fields, key));
   const error = { code: isCniCode(code) ? code : 999, msg: textOr(msg), details: textOr(details) };
   // A result has neither code nor message. An error with only one of them is still useful.
   return error.msg === "" && !isCniCode(code) ? undefined : error;
@@ -38,7 +39,12 @@ function textOr(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function objectOrNothing(text: string): Partial<Record<keyof CniError, unknown>> | undefined {
+/** Go ignores the case of keys. */
+function fieldOf(fields: object, key: string): unknown {
+  return Object.entries(fields).findLast(([candidate]) => isSameKey(candidate, key))?.[1];
+}
+
+function objectOrNothing(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : undefined;

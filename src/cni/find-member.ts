@@ -1,4 +1,5 @@
 import type { JsonText } from "../base/brand.ts";
+import { isSameKey } from "./fold-key.ts";
 import { skipSpace, skipValue } from "./json-grammar.ts";
 
 /** A member whose key occurs once, by offsets into the text. */
@@ -26,4 +27,11 @@ export function findMember(text: JsonText, key: string): SoleMember | "absent" |
   const colon = skipSpace(text, at + quoted.length);
   const valueStart = skipSpace(text, colon + 1);
   return { valueStart, valueEnd: skipValue(text, valueStart, 1), keys: Object.keys(object) };
+}
+
+/** The keys of the object that Go takes for `key`, each once. Empty for a text that is no object. */
+export function spellingsOf(text: JsonText, key: string): readonly string[] {
+  const object: unknown = JSON.parse(text);
+  if (typeof object !== "object" || object === null || Array.isArray(object)) return [];
+  return Object.keys(object).filter((candidate) => isSameKey(candidate, key));
 }

@@ -19,6 +19,12 @@ const reader = JsonReader.of(
 );
 
 describe("JsonReader", () => {
+  test("does not mind the case of keys, and takes the last that is not null, as Go does", () => {
+    const odd = JsonReader.of({ IPs: [{ Addreſs: "a" }], ips: null, name: "a", Name: "b", NAMES: "c" }, "the file");
+    expect(odd.objects("ips").map((ip) => ip.string("address"))).toEqual(["a"]);
+    expect([odd.string("name"), odd.has("NAME"), odd.has("nam")]).toEqual(["b", true, false]);
+  });
+
   test("reads each kind, and null as absent", () => {
     expect([reader.string("s"), reader.integer("n"), reader.strings("l"), reader.object("o")?.string("s")]).toEqual([
       "x",

@@ -1,17 +1,21 @@
 import { LeveeError } from "../base/errors.ts";
+import { isSameKey } from "./fold-key.ts";
 import { jsonValue } from "./json-text.ts";
 
 /**
  * Reads typed values out of parsed JSON from outside. A wrong type is an error that names the place
- * (`ips[0].address`) and the value. `null` counts as absent, as in Go's decoder.
+ * (`ips[0].address`) and the value. As in Go's decoder, `null` counts as absent, the case of keys does not matter, and
+ * the last of several counts.
  */
 export class JsonReader {
   readonly #value: Readonly<Record<string, unknown>>;
+  readonly #keys: readonly string[];
   readonly #what: string;
   readonly #path: string;
 
   private constructor(value: Readonly<Record<string, unknown>>, what: string, path: string) {
     this.#value = value;
+    this.#keys = Object.keys(value);
     this.#what = what;
     this.#path = path;
   }
@@ -23,7 +27,7 @@ export class JsonReader {
   }
 
   has(key: string): boolean {
-    return Object.hasOwn(this.#value, key) && this.#value[key] !== null;
+    return this.#get(key) !== undefined;
   }
 
   string(key: string): string | undefined {
@@ -74,11 +78,14 @@ export class JsonReader {
   }
 
   missing(key: string, wanted: string): LeveeError {
-    return this.#mismatch(key, wanted, this.#value[key]);
+    return this.#mismatch(key, wanted, this.#get(key));
   }
 
   #get(key: string): unknown {
-    return this.has(key) ? this.#value[key] : undefined;
+    let found: unknown;
+    for (const candidate of this.#keys)
+      if (isSameKey(candidate, key) && this.#value[candidate] !== null) found = this.#value[candidate];
+    return found;
   }
 
   #place(key: string): string {

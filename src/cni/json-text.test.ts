@@ -5,7 +5,7 @@ import {
   appendElements,
   arrayElements,
   asJsonText,
-  foldKey,
+  exactMember,
   jsonBytesMax,
   jsonKind,
   jsonObject,
@@ -98,6 +98,28 @@ describe("memberText", () => {
     expect(memberText(special, "absent")).toBeUndefined();
     expect(memberText(json("{}"), "toString")).toBeUndefined();
   });
+
+  // Each answer is that of Go's encoding/json for a struct with the field `type`.
+  test.each([
+    ['{"Type":"b"}', '"b"'],
+    ['{"type":"a","Type":"b"}', '"b"'],
+    ['{"Type":"b","type":"a"}', '"a"'],
+    ['{"type":"a","Type":null}', '"a"'],
+    ['{"type":"a","type":null}', '"a"'],
+    ['{"TYPE":"b","type":"","tYpe":"c"}', '"c"'],
+    ['{"t\\u0059pe":"b"}', '"b"'],
+    ['{"inner":{"Type":"b"},"typ":1,"types":2}', undefined],
+  ])("of %s is %p", (text, value) => {
+    expect(memberText(json(text), "type") as string | undefined).toBe(value);
+  });
+});
+
+describe("exactMember", () => {
+  test("takes the key as it is, and the last of several", () => {
+    expect(exactMember(json('{"name":1,"Name":2}'), "name")).toBe(json("1"));
+    expect(exactMember(json('{"Name":2}'), "name")).toBeUndefined();
+    expect(exactMember(special, "dup")).toBe(json("2"));
+  });
 });
 
 describe("setMember", () => {
@@ -151,6 +173,7 @@ describe("removeMember", () => {
     ['{"a":1,"a":2,"a":3}', "{}"],
     ['{"x":1,"a":2,"a":3}', '{"x":1}'],
     ['{"x":{"a":1}}', '{"x":{"a":1}}'],
+    ['{"A":1,"b":2, "a":3}', '{"b":2}'],
   ])("turns %s into %s", (before, after) => {
     expect(removeMember(json(before), "a")).toBe(json(after));
   });
@@ -197,11 +220,5 @@ describe("our own values", () => {
   test("jsonKind names the kind", () => {
     const kinds = ["{}", "[]", '""', "-1", "0", "true", "false", "null"].map((text) => jsonKind(json(` ${text}`)));
     expect(kinds).toEqual(["object", "array", "string", "number", "number", "bool", "bool", "null"]);
-  });
-
-  test("foldKey equates letters that Go equates", () => {
-    expect(foldKey("\u212a")).toBe(foldKey("k")); // the Kelvin sign
-    expect(foldKey("\u017f")).toBe(foldKey("S")); // the long s
-    expect(foldKey("a")).not.toBe(foldKey("b"));
   });
 });

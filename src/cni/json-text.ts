@@ -1,6 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import { findMember } from "./find-member.ts";
+import { findMember, spellingsOf } from "./find-member.ts";
+import { isSameKey } from "./fold-key.ts";
 import { checkGrammar, JsonGrammarError, skipArray, skipObject, skipSpace } from "./json-grammar.ts";
 
 /**
@@ -55,16 +56,31 @@ export function scanObject(text: JsonText): Member[] {
   return members;
 }
 
-/** The value of `key` as text. The last of several duplicates counts, as in Go's decoder. */
+/**
+ * The value of `key` as text, as Go reads a field of a struct: the case of letters does not matter, and the last of
+ * several members counts, unless it is null.
+ */
 export function memberText(text: JsonText, key: string): JsonText | undefined {
+  const [spelling, ...more] = spellingsOf(text, key);
+  if (spelling === undefined) return undefined;
+  const found = more.length === 0 ? findMember(text, spelling) : "unclear";
+  if (typeof found === "object") return valueOf(text, found);
+  const values = scanObject(text)
+    .filter((member) => isSameKey(member.key, key))
+    .map((member) => valueOf(text, member));
+  return values.findLast((value) => value !== "null") ?? values.at(-1);
+}
+
+/** The value of exactly this key as text, as Go reads an entry of a map. The last of several duplicates counts. */
+export function exactMember(text: JsonText, key: string): JsonText | undefined {
   const found = findMember(text, key);
   if (found === "absent") return undefined;
-  if (found !== "unclear") return text.slice(found.valueStart, found.valueEnd) as JsonText; // a value inside checked JSON
+  if (found !== "unclear") return valueOf(text, found);
   const member = scanObject(text).findLast((candidate) => candidate.key === key);
   return member === undefined ? undefined : valueOf(text, member);
 }
 
-export function valueOf(text: JsonText, member: Member): JsonText {
+export function valueOf(text: JsonText, member: Pick<Member, "valueStart" | "valueEnd">): JsonText {
   return text.slice(member.valueStart, member.valueEnd) as JsonText; // a value inside checked JSON
 }
 
@@ -86,9 +102,12 @@ export function setMember(text: JsonText, key: string, value: JsonText): JsonTex
   return dropMembers(text, members, key, { kept: last, value });
 }
 
-/** Removes every copy of `key` with its comma. */
+/** Removes every copy of `key` with its comma, in every spelling that Go takes for it. */
 export function removeMember(text: JsonText, key: string): JsonText {
-  return findMember(text, key) === "absent" ? text : dropMembers(text, scanObject(text), key);
+  return spellingsOf(text, key).reduce<JsonText>(
+    (rest, spelling) => dropMembers(rest, scanObject(rest), spelling),
+    text,
+  );
 }
 
 /** The elements of an array, each as its original text. */
@@ -192,17 +211,11 @@ function append(text: JsonText, key: string, value: JsonText): JsonText {
  * our member goes to the end.
  */
 function hasVariantAfter(members: readonly Member[], last: Member): boolean {
-  const folded = foldKey(last.key);
-  return members.some((member) => member.keyStart > last.keyStart && foldKey(member.key) === folded);
+  return members.some((member) => member.keyStart > last.keyStart && isSameKey(member.key, last.key));
 }
 
 function hasVariant(keys: readonly string[], key: string): boolean {
-  return keys.some((other) => other !== key && foldKey(other) === foldKey(key));
-}
-
-/** A key as Go's case-insensitive match sees it. Upper case first, because some letters have two lower-case forms. */
-export function foldKey(key: string): string {
-  return key.toUpperCase().toLowerCase();
+  return keys.some((other) => other !== key && isSameKey(other, key));
 }
 
 function decodeKey(quoted: string): string {

@@ -47,6 +47,20 @@ describe("parseNetworkConf of a conf", () => {
     expect(parseNetworkConf(json('{"name":"own","type":"m"}'), { what, defaultName: "lan" }).name).toBe("own");
   });
 
+  test("does not mind the case of keys, as Go does not", () => {
+    const text = json('{"TYPE":"macvlan","Name":"lan","cniversion":"0.4.0","Capabilities":{"ips":true},"Mtu":1500.0}');
+    expect(parseNetworkConf(text, { what })).toMatchObject({
+      ...{ name: "lan", cniVersion: "0.4.0", isList: false, text },
+      plugins: [{ type: "macvlan", text, capabilities: { ips: true } }],
+    });
+    expect(parseNetworkConf(json('{"type":"a","Type":"b","name":"n"}'), { what }).plugins[0]?.type as string).toBe("b");
+  });
+
+  test("looks for exactly name in a definition, as Multus does, and adds it behind any other spelling", () => {
+    const conf = parseNetworkConf(json('{"Name":"other","type":"m"}'), { what, defaultName: "lan" });
+    expect([conf.name, String(conf.text)]).toEqual(["lan", '{"Name":"other","type":"m","name":"lan"}']);
+  });
+
   test("takes the default version only where there is none", () => {
     const version = (text: string, defaultCniVersion?: string): string =>
       parseNetworkConf(json(text), {
@@ -86,6 +100,15 @@ describe("parseNetworkConf of a conf", () => {
 });
 
 describe("parseNetworkConf of a conflist", () => {
+  test("minds the case of the list's own keys, as libcni does, and not that of its plugins'", () => {
+    const list = json('{"name":"a","Name":"b","cniVersion":"1.0.0","CNIVersion":"0.3.1","plugins":[{"Type":"m"}]}');
+    const conf = parseNetworkConf(list, { what });
+    expect([conf.name, conf.cniVersion, conf.plugins.map(({ type }) => String(type))]).toEqual(["a", "1.0.0", ["m"]]);
+    expect(refusal(() => parseNetworkConf(json('{"name":"a","Plugins":[{"type":"m"}]}'), { what })).message).toEndWith(
+      "delegate must have the 'type' or 'plugin' field: it is missing",
+    );
+  });
+
   const calico = json(`{
   "name": "k8s-pod-network", "cniVersion": "0.3.1", "disableCheck": "TRUE", "disableGC": true, "loadOnlyInlinedPlugins": "false",
   "plugins": [

@@ -4,6 +4,7 @@ import { chooseVersion, requireVersion } from "./cni-version.ts";
 import {
   appendElements,
   arrayElements,
+  exactMember,
   jsonKind,
   jsonObject,
   jsonString,
@@ -45,17 +46,22 @@ interface ConfOptions {
   readonly mayLackPlugins?: boolean;
 }
 
+/**
+ * The case of keys matters as much as in Multus: libcni reads a conf and each plugin into a struct, where it does not,
+ * and the top of a list into a map, where it does.
+ */
 export function parseNetworkConf(original: JsonText, options: ConfOptions): NetworkConf {
   const { what } = options;
   if (jsonKind(original) !== "object") throw invalid(what, "it must be an object", original);
   const text = withName(original, options);
-  const type = optionalString(text, "type", what);
+  const type = optionalString(memberText(text, "type"), "type", what);
   const isList = type === undefined || type === "";
-  const name = requireName(optionalString(text, "name", what) ?? "", what);
+  const read = isList ? exactMember : memberText;
+  const name = requireName(optionalString(read(text, "name"), "name", what) ?? "", what);
   const loadOnlyInlinedPlugins = flag(text, "loadOnlyInlinedPlugins", what);
   return {
     name,
-    cniVersion: versionOf(text, options),
+    cniVersion: versionOf(text, read, options),
     disableCheck: flag(text, "disableCheck", what),
     disableGC: flag(text, "disableGC", what),
     loadOnlyInlinedPlugins,
@@ -75,7 +81,7 @@ export function appendPlugins(
   if (!conf.isList)
     throw new LeveeError("config-invalid", `Cannot append plugins to ${what}: it is a single conf, not a list`);
   const plugins = added.map((text, index) => parsePlugin(text, `plugin ${index} of the sub-directory of ${what}`));
-  const inlined = memberText(conf.text, "plugins") ?? jsonValue([]);
+  const inlined = exactMember(conf.text, "plugins") ?? jsonValue([]);
   return {
     ...conf,
     plugins: [...conf.plugins, ...plugins],
@@ -86,7 +92,7 @@ export function appendPlugins(
 /** Reads `type` and `capabilities` of one plugin's object and keeps the rest as text. */
 export function parsePlugin(text: JsonText, what: string): PluginConf {
   if (jsonKind(text) !== "object") throw invalid(what, "it must be an object", text);
-  const type = optionalString(text, "type", what) ?? "";
+  const type = optionalString(memberText(text, "type"), "type", what) ?? "";
   if (type === "") throw invalid(what, 'key "type" must name the plugin', memberText(text, "type"));
   if (!isPluginType(type)) throw invalid(what, "key \"type\" must be a file name without '/'", jsonString(type));
   return { type, text, capabilities: capabilitiesOf(text, what) };
@@ -114,15 +120,16 @@ function requireName(name: string, what: string): string {
   return name;
 }
 
+/** Like Multus, it looks for exactly `name`. Go reads the added one, because it is behind a `"Name"`. */
 function withName(text: JsonText, options: ConfOptions): JsonText {
-  const name = optionalString(text, "name", options.what);
+  const name = optionalString(exactMember(text, "name"), "name", options.what);
   if (options.defaultName === undefined || (name !== undefined && name !== "")) return text;
   return setMember(text, "name", jsonString(options.defaultName));
 }
 
-function versionOf(text: JsonText, options: ConfOptions): string {
-  const single = optionalString(text, "cniVersion", options.what) ?? "";
-  const several = memberText(text, "cniVersions");
+function versionOf(text: JsonText, read: typeof exactMember, options: ConfOptions): string {
+  const single = optionalString(read(text, "cniVersion"), "cniVersion", options.what) ?? "";
+  const several = read(text, "cniVersions");
   if (several !== undefined && jsonKind(several) !== "null") {
     return chooseVersion(
       [...(single === "" ? [] : [single]), ...stringsOf(several, "cniVersions", options.what)],
@@ -134,7 +141,7 @@ function versionOf(text: JsonText, options: ConfOptions): string {
 
 function pluginsOf(text: JsonText, options: ConfOptions, isOnlyInlined: boolean): PluginConf[] {
   const { what } = options;
-  const list = memberText(text, "plugins");
+  const list = exactMember(text, "plugins");
   if (list === undefined) {
     if (options.mayLackPlugins === true && !isOnlyInlined) return [];
     // The words of Multus, because people search for them.
@@ -164,15 +171,14 @@ function capabilitiesOf(text: JsonText, what: string): Record<string, boolean> {
 
 /** Like libcni, it also accepts the strings `"true"` and `"False"`. */
 function flag(text: JsonText, key: string, what: string): boolean {
-  const value = memberText(text, key);
+  const value = exactMember(text, key);
   if (value === undefined) return false;
   const word = jsonKind(value) === "string" ? String(JSON.parse(value)).toLowerCase() : value;
   if (word !== "true" && word !== "false") throw invalid(what, `key "${key}" must be true or false`, value);
   return word === "true";
 }
 
-function optionalString(text: JsonText, key: string, what: string): string | undefined {
-  const value = memberText(text, key);
+function optionalString(value: JsonText | undefined, key: string, what: string): string | undefined {
   if (value === undefined || jsonKind(value) === "null") return undefined;
   if (jsonKind(value) !== "string") throw invalid(what, `key "${key}" must be a string`, value);
   return String(JSON.parse(value));

@@ -1,6 +1,6 @@
 import type { JsonText } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import { jsonKind, jsonObject, jsonString, memberText, removeMember, setMember } from "./json-text.ts";
+import { jsonKind, jsonObject, jsonString, exactMember, removeMember, setMember } from "./json-text.ts";
 import type { PluginConf } from "./network-conf.ts";
 
 interface StdinOptions {
@@ -67,7 +67,7 @@ function withCniArgs(text: JsonText, wanted: StdinOptions["cniArgs"], type: stri
 
 /** The object under `key`, or an empty one. Any other kind of value is an error, because it cannot be merged. */
 function objectMember(text: JsonText, key: string, type: string): JsonText {
-  const value = memberText(text, key);
+  const value = exactMember(text, key);
   if (value === undefined || jsonKind(value) === "null") return jsonObject([]);
   if (jsonKind(value) === "object") return value;
   throw new LeveeError(

@@ -42,7 +42,6 @@ export function printResult(result: CniResult, cniVersion: string): string {
 
 /** Adds the configuration's version to a result without one, because later plugins of the chain need it. */
 export function withCniVersion(text: JsonText, version: string): JsonText {
-  const { cniVersion } = JSON.parse(text) as { cniVersion?: unknown }; // the caller has checked that it is an object
-  const isSet = cniVersion !== undefined && cniVersion !== null && cniVersion !== "";
-  return isSet ? text : setMember(text, "cniVersion", jsonString(version));
+  const stated = JsonReader.of(JSON.parse(text), "the result").string("cniVersion") ?? "";
+  return stated === "" ? setMember(text, "cniVersion", jsonString(version)) : text;
 }

@@ -1,7 +1,16 @@
 import type { JsonText } from "../base/brand.ts";
 import type { RouteEdit } from "./chain.ts";
 import { defaultDestination, isDefaultDestination, parseCidr, parseIp } from "./ip.ts";
-import { appendElements, arrayElements, jsonKind, jsonValue, memberText, setMember } from "./json-text.ts";
+import {
+  appendElements,
+  arrayElements,
+  exactMember,
+  jsonKind,
+  jsonValue,
+  memberText,
+  removeMember,
+  setMember,
+} from "./json-text.ts";
 
 /**
  * A plugin's result with its default routes edited, as text. CHECK, DEL and Multus' cache must see the routes that are
@@ -13,8 +22,8 @@ export function withRouteEdit(result: JsonText, edit: RouteEdit): JsonText {
   const v6 = editRoutes(objectAt(result, "ip6"), edit, 6);
   if (v4 === undefined && v6 === undefined) return editRoutes(result, edit) ?? result;
   // 0.1.0 and 0.2.0 keep the routes below their family.
-  const first = v4 === undefined ? result : setMember(result, "ip4", v4);
-  return v6 === undefined ? first : setMember(first, "ip6", v6);
+  const first = v4 === undefined ? result : put(result, "ip4", v4);
+  return v6 === undefined ? first : put(first, "ip6", v6);
 }
 
 /** The object with its `routes` edited, of one family only if `only` is given. */
@@ -29,7 +38,7 @@ function editRoutes(holder: JsonText | undefined, edit: RouteEdit, only?: 4 | 6)
     return [jsonValue({ dst: defaultDestination(ip.family), gw: ip.text })];
   });
   if (added.length === 0 && kept.length === routes.length) return holder;
-  return setMember(holder, "routes", appendElements(jsonValue([]), [...kept, ...added]));
+  return put(holder, "routes", appendElements(jsonValue([]), [...kept, ...added]));
 }
 
 function isDropped(route: JsonText, edit: RouteEdit): boolean {
@@ -41,6 +50,11 @@ function isDropped(route: JsonText, edit: RouteEdit): boolean {
   return (
     (family === 4 ? edit.dropV4 : edit.dropV6) || edit.gateways.some((gateway) => parseIp(gateway)?.family === family)
   );
+}
+
+/** Sets the member in place of the one that the plugin wrote, which may be in other letters (`"Routes"`). */
+function put(text: JsonText, key: string, value: JsonText): JsonText {
+  return setMember(exactMember(text, key) === undefined ? removeMember(text, key) : text, key, value);
 }
 
 function objectAt(text: JsonText, key: string): JsonText | undefined {

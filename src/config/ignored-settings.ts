@@ -1,4 +1,4 @@
-import { foldKey } from "../cni/json-text.ts";
+import { foldKey } from "../cni/fold-key.ts";
 import { knobs } from "./knobs.ts";
 import { multusKeys, type MultusKey, type MultusKind } from "./multus-keys.ts";
 import type { SettingsReader } from "./settings-reader.ts";

@@ -1,4 +1,4 @@
-import { foldKey } from "../cni/json-text.ts";
+import { foldKey } from "../cni/fold-key.ts";
 import type { DaemonConfig } from "./daemon-config.ts";
 
 const confKeys: ReadonlySet<string> = new Set(

@@ -1,5 +1,6 @@
 import type { ContainerId, IfName, JsonText } from "../base/brand.ts";
-import { foldKey, jsonKind, jsonObject } from "../cni/json-text.ts";
+import { foldKey } from "../cni/fold-key.ts";
+import { jsonKind, jsonObject } from "../cni/json-text.ts";
 import type { DaemonConfig } from "./daemon-config.ts";
 import { multusKeys, type MultusKey } from "./multus-keys.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";

@@ -1,6 +1,7 @@
 import { isAbsolute, normalize } from "node:path";
 import type { JsonText } from "../base/brand.ts";
-import { arrayElements, foldKey, jsonKind, scanObject, valueOf } from "../cni/json-text.ts";
+import { foldKey } from "../cni/fold-key.ts";
+import { arrayElements, jsonKind, scanObject, valueOf } from "../cni/json-text.ts";
 import { shorten, type ConfigProblem } from "./problem.ts";
 
 /** A top-level member of a configuration, with its value as the original text. */

@@ -16,7 +16,8 @@ describe("shimConf", () => {
       capabilities: { "io.kubernetes.cri.pod-annotations": true },
       daemonSocketDir: "/run/levee",
       stateDir: "/var/lib/levee",
-      addBudgetMs: 55_000,
+      addBudgetMs: 110_000,
+      addUndoMs: 8_000,
       delBudgetMs: 50_000,
       delPatienceMs: 2_000,
     });

@@ -38,6 +38,7 @@ type ShimConfSource = Pick<
   | "daemonSocketDir"
   | "stateDir"
   | "addBudgetMs"
+  | "addUndoMs"
   | "delBudgetMs"
   | "delPatienceMs"
 >;
@@ -58,6 +59,7 @@ export function shimConf(config: ShimConfSource, options: ShimConfOptions): stri
     ["addBudgetMs", jsonValue(config.addBudgetMs)],
     ["delBudgetMs", jsonValue(config.delBudgetMs)],
     ["delPatienceMs", jsonValue(config.delPatienceMs)],
+    ["addUndoMs", jsonValue(config.addUndoMs)],
   ];
   if (clusterNetwork !== undefined) members.push(["clusterNetwork", jsonString(clusterNetwork)]);
   // A plugin's configuration is never parsed and printed again.

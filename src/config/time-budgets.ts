@@ -4,10 +4,10 @@ import type { ConfigProblem } from "./problem.ts";
 /** How long a call and its parts may take: settings of daemon-config.json. */
 export const timeBudgets = {
   addBudgetMs: ms(
-    55_000,
+    110_000,
     5_000,
     110_000,
-    "The time limit of one ADD, enforced by the shim. containerd holds a read lock during an ADD, so an endless ADD and a change of a conf together would stop the node.",
+    "The time limit of one ADD, enforced by the shim. The kubelet's `runtimeRequestTimeout` is two minutes; set less where it is shorter.",
   ),
   addLookupMs: ms(
     5_000,
@@ -19,15 +19,20 @@ export const timeBudgets = {
     25_000,
     1_000,
     100_000,
-    "All plugins of one ADD together; a plugin past it is killed with its children.",
+    "All plugins of one ADD together; a plugin past it is killed with its children. On a slow node a plugin that still moves gets what is left of the call.",
   ),
   addUndoMs: ms(
     8_000,
     1_000,
     60_000,
-    "Reserved for the undo of a failed ADD by the same shim, before the shim returns the error.",
+    "Reserved for the undo of a failed ADD by the same shim, before the shim returns the error; by the shim at most half of the budget.",
   ),
-  addQueueMs: ms(15_000, 100, 60_000, "How long an ADD waits for a slot before the runtime is told to retry later."),
+  addQueueMs: ms(
+    60_000,
+    100,
+    60_000,
+    "The longest wait of an ADD for a slot before the runtime is told to retry later. A call waits less if its budget leaves less, and 15 s at most once a conf changes, because containerd then waits until all its calls have ended.",
+  ),
   delBudgetMs: ms(
     50_000,
     5_000,
@@ -60,7 +65,8 @@ const heartbeatsMissedMax = 3;
 export function budgetProblems(settings: Readonly<Record<TimeKey | "heartbeatMs", number>>): ConfigProblem[] {
   const lostMs = heartbeatsMissedMax * settings.heartbeatMs;
   return [
-    ...overrun(settings, "addBudgetMs", ["addQueueMs", "addLookupMs", "addDelegatesMs", "addUndoMs"]),
+    // The line gets what is left, up to addQueueMs.
+    ...overrun(settings, "addBudgetMs", ["addLookupMs", "addDelegatesMs", "addUndoMs"]),
     ...overrun(settings, "delBudgetMs", ["delPatienceMs", "delQueueMs", "delDelegatesMs"]),
     ...(["addBudgetMs", "delBudgetMs"] as const)
       .filter((whole) => lostMs >= settings[whole])

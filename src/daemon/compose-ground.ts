@@ -91,6 +91,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
 
 function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFeed): Admission {
   const { attachCeiling, attachStart, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs } = config;
+  const { addDelegatesMs, addUndoMs } = config;
   const systemNamespaces = new Set<string>(config.systemNamespaces);
   const limits = {
     attachCeiling,
@@ -98,6 +99,8 @@ function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFee
     detachCeiling,
     waitingMax,
     addQueueMs,
+    addDelegatesMs,
+    addUndoMs,
     delQueueMs,
     holdMsMax: addHoldMs,
     systemNamespaces,

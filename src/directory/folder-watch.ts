@@ -2,12 +2,12 @@ import { watch, type FSWatcher } from "node:fs";
 
 /** Watches a changing set of folders. The slow rescan finds the changes it misses, so no failure here is fatal. */
 export class FolderWatch {
-  readonly #onChange: () => void;
+  readonly #onChange: (folder: string) => void;
   readonly #onFailure: (folder: string, error: Error) => void;
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
   #isClosed = false;
 
-  constructor(onChange: () => void, onFailure: (folder: string, error: Error) => void) {
+  constructor(onChange: (folder: string) => void, onFailure: (folder: string, error: Error) => void) {
     this.#onChange = onChange;
     this.#onFailure = onFailure;
   }
@@ -21,7 +21,7 @@ export class FolderWatch {
     if (this.#isClosed || this.#watchers.get(folder)?.identity === identity) return;
     this.#drop(folder);
     try {
-      const watcher = watch(folder, { persistent: false }, () => this.#onChange());
+      const watcher = watch(folder, { persistent: false }, () => this.#onChange(folder));
       this.#watchers.set(folder, { watcher, identity });
       watcher.on("error", (error) => this.#fail(folder, error));
     } catch (thrown) {
@@ -43,7 +43,7 @@ export class FolderWatch {
   #fail(folder: string, error: Error): void {
     this.#drop(folder);
     this.#onFailure(folder, error);
-    this.#onChange();
+    this.#onChange(folder);
   }
 
   #drop(folder: string): void {

@@ -91,8 +91,19 @@ test("explainOutcome tells a missing program from one that could not be run", ()
     code: "delegate-missing",
     message: "default/lan (net1): Cannot run bridge for ADD: bridge is not in /opt/cni/bin",
   });
-  expect(explainOutcome(outcome({ exitCode: undefined, failure: "busy" }), context)).toMatchObject({
+  for (const failure of ["busy", "exec"] as const)
+    expect(explainOutcome(outcome({ exitCode: undefined, failure }), context)).toMatchObject({
+      code: "delegate-unrunnable",
+      message: expect.stringContaining(failure),
+    });
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "killed" }), context)).toMatchObject({
     code: "delegate-failed",
-    message: expect.stringContaining("busy"),
+  });
+});
+
+test("explainOutcome takes a plugin that the daemon had killed because it hung for one that ran too long", () => {
+  expect(explainOutcome(outcome({ signal: 9, failure: "killed", wallUs: 26_000_000 }), context)).toMatchObject({
+    code: "delegate-timeout",
+    message: "default/lan (net1): bridge was killed with its children because it ran longer than 26000 ms",
   });
 });

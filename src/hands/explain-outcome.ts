@@ -1,4 +1,4 @@
-import { LeveeError } from "../base/errors.ts";
+import { LeveeError, type ErrorCode } from "../base/errors.ts";
 import { parseCniError } from "../cni/cni-error.ts";
 import type { Outcome } from "../wire/outcome.ts";
 
@@ -17,11 +17,14 @@ const calledWasKilled = "signal: killed";
 
 /** Undefined when the plugin succeeded, else the reason: the plugin's own error if it printed one. */
 export function explainOutcome(outcome: Outcome, context: RunContext): LeveeError | undefined {
-  if (outcome.failure !== undefined) return explainFailure(outcome, context);
-  if (outcome.timedOut) {
+  // The daemon has a plugin killed that hangs.
+  const isEnded = outcome.failure === "killed";
+  if (outcome.failure !== undefined && !isEnded) return explainFailure(outcome, context);
+  if (outcome.timedOut || isEnded) {
+    const limitMs = isEnded ? outcome.wallUs / 1_000 : context.timeoutMs;
     return new LeveeError(
       "delegate-timeout",
-      `${prefix(context)}: ${context.plugin} was killed with its children because it ran longer than ${Math.round(context.timeoutMs)} ms`,
+      `${prefix(context)}: ${context.plugin} was killed with its children because it ran longer than ${Math.round(limitMs)} ms`,
       stderrOf(outcome),
     );
   }
@@ -35,8 +38,20 @@ export function prefix(context: { readonly network: string; readonly ifname: str
   return `${context.network} (${context.ifname})`;
 }
 
+/** Failures of a hand that started no plugin, so that there is nothing to undo. */
+const notStarted: Readonly<Record<string, ErrorCode>> = {
+  missing: "delegate-missing",
+  exec: "delegate-unrunnable",
+  busy: "delegate-unrunnable",
+};
+
+/** Whether an error says that its plugin was never started. */
+export function isNotStarted(code: string): boolean {
+  return Object.values(notStarted).some((known) => known === code);
+}
+
 function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
-  const code = outcome.failure === "missing" ? "delegate-missing" : "delegate-failed";
+  const code = notStarted[outcome.failure ?? ""] ?? "delegate-failed";
   const message = outcome.message === "" ? `it could not be run: ${outcome.failure ?? ""}` : outcome.message;
   return new LeveeError(
     code,

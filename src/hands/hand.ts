@@ -146,6 +146,10 @@ export class Hand {
     if (this.#waiting?.has(step) === true && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
   }
 
+  killAll(): void {
+    for (const step of this.#waiting?.keys() ?? []) this.kill(step);
+  }
+
   /** Takes an OUTCOME frame from the connection. */
   settle(frame: Frame): void {
     const step = required(numberField(frame, "step"), frame, "step");

@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import { startNode } from "../conformance/node.ts";
 import type { CniOutcome, Lab } from "../lab/lab.ts";
@@ -28,6 +29,22 @@ export class AdmissionNode implements AsyncDisposable {
 
   static async start(settings: Readonly<Record<string, unknown>> = {}): Promise<AdmissionNode> {
     return new AdmissionNode(await startNode({ settings }));
+  }
+
+  /** The daemon keeps the folder `net.d` of the node as the runtime's folder of confs. */
+  static async startWithConfs(settings: Readonly<Record<string, unknown>>): Promise<AdmissionNode> {
+    const prepare = async (lab: Lab): Promise<void> => {
+      await mkdir(lab.path("net.d"));
+      const delegates = [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }];
+      await lab.configure({ delegates, cniConfigDir: lab.path("net.d"), ...settings });
+    };
+    const node = new AdmissionNode(await startNode({ prepare }));
+    // It watches the folder once it has noticed that no primary network is there.
+    await node.lab.until("the folder is watched", async () => {
+      const { notices } = await node.lab.ask<NodeAnswer>({ ask: "node" });
+      return notices.length > 0 ? true : undefined;
+    });
+    return node;
   }
 
   /** Begins a call for a sandbox of a pod; without a sandbox of its own the pod's name is that, too. */

@@ -45,6 +45,22 @@ describe("an ADD in line", () => {
     expect(await first.outcome).toMatchObject({ exitCode: 0 });
   });
 
+  test("waits 15 s at most once a conf changes, because the runtime waits until its calls have ended", async () => {
+    await using node = await AdmissionNode.startWithConfs({ attachCeiling: 1 });
+    await node.lab.script("first.ADD", waitsFor("go"));
+    const first = await node.call("ADD", "first");
+    await node.untilRan("ADD", "first");
+    const second = await node.call("ADD", "second");
+    await node.untilWaiting(1);
+    writeFileSync(node.lab.path("net.d/some-kubeconfig"), "token");
+    expect(errorOf(await second.outcome)).toMatchObject({
+      code: 11,
+      msg: expect.stringMatching(/^Cannot attach now: waited 1[4-9](\.\d)? s because a CNI configuration changed/u),
+    });
+    go(node.lab);
+    expect(await first.outcome).toMatchObject({ exitCode: 0 });
+  });
+
   test("gives way to a later call for the same pod, which takes its turn", async () => {
     await using node = await nodeWithOneSlot();
     const first = await node.call("ADD", "first");

@@ -22,8 +22,10 @@ const server = createServer((request, response) => {
   const isFull = url.pathname.startsWith("/full");
   const isNetworks = url.pathname.endsWith("network-attachment-definitions");
   const count = isFull ? (isNetworks ? networkCount : podCount) : 0;
-  if (url.searchParams.has("watch")) response.flushHeaders();
-  else sendPage(response, url, { count, make: isNetworks ? network : pod });
+  // A server without streamed lists: it answers with the whole list at once.
+  if (url.searchParams.has("sendInitialEvents")) response.writeHead(422).end();
+  else if (url.searchParams.has("watch")) response.flushHeaders();
+  else sendList(response, count, isNetworks ? network : pod);
 });
 
 beforeAll(async () => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
@@ -61,16 +63,9 @@ async function measure(): Promise<{ empty: Memory; full: Memory }> {
   return JSON.parse(output) as { empty: Memory; full: Memory };
 }
 
-function sendPage(
-  response: ServerResponse,
-  url: URL,
-  { count, make }: { count: number; make: (index: number) => unknown },
-): void {
-  const start = Number(url.searchParams.get("continue") ?? 0);
-  const end = Math.min(count, start + Number(url.searchParams.get("limit")));
-  const items = Array.from({ length: end - start }, (_, index) => make(start + index));
-  const metadata = { resourceVersion: "1000", continue: end < count ? String(end) : "" };
-  response.end(JSON.stringify({ kind: "List", metadata, items }));
+function sendList(response: ServerResponse, count: number, make: (index: number) => unknown): void {
+  const items = Array.from({ length: count }, (_, index) => make(index));
+  response.end(JSON.stringify({ kind: "List", metadata: { resourceVersion: "1000" }, items }));
 }
 
 /** Fields that the API server adds to every object and that Levee does not read. */

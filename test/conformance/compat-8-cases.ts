@@ -272,6 +272,8 @@ export const servedByBoth: readonly Accepted[] = [
     "second net1",
     "third net1",
   ]),
+  // Keys of a conf and of a plugin in a list in other letters.
+  gives("nets/odd,nets/oddlist", ["first eth0", "second net1", "third net2"]),
   gives("nets/plain", ["first eth0", "second net1"]),
   { what: "default nets/lan", annotations: { [defaultNetworkAnnotation]: "nets/lan" }, runs: ["second eth0"] },
   {
@@ -295,6 +297,10 @@ export const servedByBoth: readonly Accepted[] = [
   },
 ];
 
+function oddLetters({ type, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return { Type: type, ...rest };
+}
+
 /** The definitions that the table speaks of, as `namespace/name` and text; `conf` makes a plugin's configuration. */
 export function networksOfTable(
   conf: (type: string, more?: Record<string, unknown>) => Record<string, unknown>,
@@ -317,6 +323,8 @@ export function networksOfTable(
     },
     // Multus writes such a name into it, and hands over the rest.
     plain: { cniVersion: "1.0.0", name: "", ...conf("second", { mtu: 1500, nested: { z: 1, a: [true, null] } }) },
+    odd: oddLetters({ cniversion: "1.0.0", ...conf("second") }),
+    oddlist: { cniVersion: "1.0.0", plugins: [oddLetters(conf("third"))] },
     nospec: "",
     nadbad: '{"cniVersion":',
     notype: '{"cniVersion":"1.0.0"}',

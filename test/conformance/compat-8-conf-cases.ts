@@ -68,6 +68,26 @@ export const confCases: readonly ConfCase[] = [
     runs: ["first eth0", "second eth0", "third net1"],
   },
   {
+    what: "keys of a conf in other letters",
+    conf: (lab) => {
+      const { type, ...rest } = lab.conf("first");
+      return { Delegates: [{ CNIVERSION: "1.0.0", NAME: "odd", Type: type, ...rest }] };
+    },
+    runs: ["first eth0"],
+  },
+  {
+    what: "keys of a plugin in a list in other letters",
+    conf: (lab) => {
+      const { type, ...rest } = lab.conf("second");
+      const plugin = { TYPE: type, Capabilities: { portMappings: true }, ...rest };
+      return {
+        delegates: [{ cniVersion: "1.0.0", name: "chain", plugins: [lab.conf("first"), plugin] }],
+        runtimeConfig: { portMappings },
+      };
+    },
+    runs: ["first eth0", "second eth0"],
+  },
+  {
     what: "the runtime's port mappings, for the plugin that takes them",
     conf: (lab) => ({
       delegates: [inline(lab, "first", { capabilities: { portMappings: true } })],

@@ -108,6 +108,12 @@ const full = {
 };
 const fullOld = { ...full, ips: full.ips.map((ip, index) => ({ version: index === 0 ? "4" : "6", ...ip })) };
 
+function inCapitals(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inCapitals);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key.toUpperCase(), inCapitals(child)]));
+}
+
 export const resultCases: readonly ResultCase[] = [
   {
     what: "0.2.0: one address of each family",
@@ -162,6 +168,18 @@ export const resultCases: readonly ResultCase[] = [
     answer: { cniVersion: version, ...full },
     printed: `{\n    "cniVersion": "${version}",\n${printedSorted}`,
   })),
+  {
+    what: "0.4.0: keys in capitals",
+    version: "0.4.0",
+    answer: inCapitals({ cniVersion: "0.4.0", ...fullOld }),
+    printed: `{\n    "cniVersion": "0.4.0",\n${printedIps}`,
+  },
+  {
+    what: "1.0.0: keys in capitals",
+    version: "1.0.0",
+    answer: inCapitals({ cniVersion: "1.0.0", ...full }),
+    printed: `{\n    "cniVersion": "1.0.0",\n${printedSorted}`,
+  },
   {
     what: "1.1.0: what it has more than 1.0.0",
     version: "1.1.0",

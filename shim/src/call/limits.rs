@@ -6,8 +6,9 @@ use crate::base::clock::ms;
 use crate::cni::conf::Conf;
 use crate::cni::verb::Verb;
 
-/// Reserved for the undo of an ADD: enough for two plugins at their usual pace, with room.
-const UNDO_RESERVE_MS: u64 = 8_000;
+/// How long an ADD waits for a daemon that is away. Nobody shortens this wait when the runtime is in a hurry, because a
+/// conf changed and its lock is wanted.
+const ADD_REACH_MS: u64 = 47_000;
 /// The runtime holds a lock during STATUS, so the shim does not wait longer for a daemon.
 const STATUS_REACH_MS: u64 = 2_000;
 const STATUS_BUDGET_MS: u64 = 10_000;
@@ -31,7 +32,8 @@ impl Limits {
             Verb::Del => conf.del_budget_ms,
             Verb::Status => conf.add_budget_ms.min(STATUS_BUDGET_MS),
         };
-        let reserve_ms = if verb == Verb::Add { UNDO_RESERVE_MS.min(budget_ms / 4) } else { 0 };
+        // Time for undo is of no use to a call that has none for work.
+        let reserve_ms = if verb == Verb::Add { conf.add_undo_ms.min(budget_ms / 2) } else { 0 };
         let work_ms = budget_ms - reserve_ms;
         let work = started + ms(work_ms);
         Limits {
@@ -39,7 +41,7 @@ impl Limits {
             work,
             work_ms,
             welcome: if verb == Verb::Status { work.min(started + ms(STATUS_REACH_MS)) } else { work },
-            patience: if verb == Verb::Del { ms(conf.del_patience_ms) } else { ms(budget_ms) },
+            patience: ms(if verb == Verb::Del { conf.del_patience_ms } else { budget_ms.min(ADD_REACH_MS) }),
         }
     }
 
@@ -59,7 +61,10 @@ mod tests {
         let started = Instant::now();
         let of = |verb: Verb, text: &str| Limits::of(verb, &read_conf(text.as_bytes(), Verb::Add).unwrap(), started);
         let add = of(Verb::Add, r#"{"name":"n"}"#);
-        assert_eq!((add.work - started, add.whole - started), (ms(47_000), ms(55_000)));
+        assert_eq!((add.work - started, add.whole - started), (ms(102_000), ms(110_000)));
+        assert_eq!(add.patience, ms(47_000));
+        let careful = of(Verb::Add, r#"{"name":"n","addUndoMs":30000}"#);
+        assert_eq!((careful.work - started, careful.whole - started), (ms(80_000), ms(110_000)));
         let short = of(Verb::Add, r#"{"name":"n","addBudgetMs":2000}"#);
         assert_eq!((short.work - started, short.whole - started), (ms(1_500), ms(2_000)));
         let del = of(Verb::Del, r#"{"name":"n"}"#);

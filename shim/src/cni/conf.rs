@@ -7,8 +7,10 @@ use crate::cni::versions::{NEWEST_VERSION, SUPPORTED_VERSIONS};
 
 pub const DEFAULT_SOCKET_DIR: &str = "/run/levee";
 const DEFAULT_STATE_DIR: &str = "/var/lib/levee";
-/// Line 15 + look-up 5 + plugins 25 + status 2 + undo 8 seconds.
-const DEFAULT_ADD_BUDGET_MS: u64 = 55_000;
+/// Line 60 + look-up 5 + plugins 25 + undo 8 + closing 2 seconds, and 10 more. The kubelet waits two minutes.
+const DEFAULT_ADD_BUDGET_MS: u64 = 110_000;
+/// Enough for two plugins at their usual pace, with room; a quarter of a budget that is short.
+const DEFAULT_ADD_UNDO_MS: u64 = 8_000;
 /// containerd gives its clean-up 60 seconds.
 const DEFAULT_DEL_BUDGET_MS: u64 = 50_000;
 /// Long enough for a daemon to restart, short enough for a node that is being drained.
@@ -22,12 +24,13 @@ pub struct Conf {
     pub socket_dir: String,
     pub state_dir: String,
     pub add_budget_ms: u64,
+    pub add_undo_ms: u64,
     pub del_budget_ms: u64,
     pub del_patience_ms: u64,
 }
 
-const KEYS: [&str; 7] =
-    ["cniVersion", "name", "daemonSocketDir", "stateDir", "addBudgetMs", "delBudgetMs", "delPatienceMs"];
+const KEYS: [&str; 8] =
+    ["cniVersion", "name", "daemonSocketDir", "stateDir", "addBudgetMs", "delBudgetMs", "delPatienceMs", "addUndoMs"];
 
 /// The error comes with the version to answer in: that of the configuration if it is readable, else the newest.
 pub fn read_conf(text: &[u8], verb: Verb) -> Result<Conf, (String, CniError)> {
@@ -50,12 +53,16 @@ pub fn read_conf(text: &[u8], verb: Verb) -> Result<Conf, (String, CniError)> {
     let in_version = |error: CniError| (version.clone(), error);
     check_name(next()).map_err(in_version)?;
     check_version(&version, verb).map_err(in_version)?;
+    let socket_dir = folder(KEYS[2], next(), DEFAULT_SOCKET_DIR).map_err(in_version)?;
+    let state_dir = folder(KEYS[3], next(), DEFAULT_STATE_DIR).map_err(in_version)?;
+    let add_budget_ms = milliseconds(KEYS[4], next(), DEFAULT_ADD_BUDGET_MS).map_err(in_version)?;
     let conf = Conf {
-        socket_dir: folder(KEYS[2], next(), DEFAULT_SOCKET_DIR).map_err(in_version)?,
-        state_dir: folder(KEYS[3], next(), DEFAULT_STATE_DIR).map_err(in_version)?,
-        add_budget_ms: milliseconds(KEYS[4], next(), DEFAULT_ADD_BUDGET_MS).map_err(in_version)?,
+        socket_dir,
+        state_dir,
+        add_budget_ms,
         del_budget_ms: milliseconds(KEYS[5], next(), DEFAULT_DEL_BUDGET_MS).map_err(in_version)?,
         del_patience_ms: milliseconds(KEYS[6], next(), DEFAULT_DEL_PATIENCE_MS).map_err(in_version)?,
+        add_undo_ms: milliseconds(KEYS[7], next(), DEFAULT_ADD_UNDO_MS.min(add_budget_ms / 4)).map_err(in_version)?,
         cni_version: version.clone(),
     };
     Ok(conf)
@@ -147,7 +154,7 @@ mod tests {
         let conf = read_conf(br#"{"cniVersion":"1.0.0","name":"n"}"#, Verb::Add).unwrap();
         assert_eq!(conf.socket_dir, "/run/levee");
         assert_eq!(conf.state_dir, "/var/lib/levee");
-        assert_eq!((conf.add_budget_ms, conf.del_budget_ms, conf.del_patience_ms), (55_000, 50_000, 2_000));
+        assert_eq!((conf.add_budget_ms, conf.del_budget_ms, conf.del_patience_ms), (110_000, 50_000, 2_000));
     }
 
     #[test]

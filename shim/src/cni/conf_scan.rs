@@ -18,7 +18,8 @@ pub struct ScanError {
     pub why: &'static str,
 }
 
-/// The values of the `wanted` keys, in the same order. The last of duplicate keys wins, as in Go.
+/// The values of the `wanted` keys, in the same order. As in Go, the case of letters does not matter, the last of several
+/// keys wins, and null is no value.
 pub fn top_level(text: &[u8], wanted: &[&str]) -> Result<Vec<Option<Value>>, ScanError> {
     let mut found = vec![None; wanted.len()];
     let mut scan = Scan { text, at: 0 };
@@ -30,9 +31,12 @@ pub fn top_level(text: &[u8], wanted: &[&str]) -> Result<Vec<Option<Value>>, Sca
     } else {
         loop {
             let key = scan.key()?;
-            let value = scan.value_if(wanted.iter().any(|name| *name == key))?;
-            if let Some(place) = wanted.iter().position(|name| *name == key) {
-                found[place] = value;
+            let place = wanted.iter().position(|name| is_same_key(name, &key));
+            let value = scan.value_if(place.is_some())?;
+            if let (Some(place), Some(value)) = (place, value) {
+                if value != Value::Raw("null".to_string()) {
+                    found[place] = Some(value);
+                }
             }
             if !scan.more(b'}')? {
                 break;
@@ -44,6 +48,17 @@ pub fn top_level(text: &[u8], wanted: &[&str]) -> Result<Vec<Option<Value>>, Sca
         return scan.error("there is more text after the object");
     }
     Ok(found)
+}
+
+/// Unicode's simple case folding. The wanted names are ASCII, so beside capitals only the long s and the Kelvin sign can
+/// stand for one of their letters.
+fn is_same_key(name: &str, key: &str) -> bool {
+    let fold = |letter: char| match letter {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        other => other.to_ascii_lowercase(),
+    };
+    name.chars().map(fold).eq(key.chars().map(fold))
 }
 
 struct Scan<'a> {

@@ -17,12 +17,24 @@ fn only_top_level_keys_are_found() {
     assert_eq!(found[2], Some(Value::Raw("1500".to_string())));
     assert_eq!(found[3], None);
     assert_eq!(found[4], text("\u{fffd}x"));
-    assert_eq!(found[5], Some(Value::Raw("null".to_string())));
+    assert_eq!(found[5], None);
 }
 
 #[test]
-fn the_last_duplicate_wins() {
-    assert_eq!(top_level(br#"{"name":"a","name":"b"}"#, &["name"]).unwrap()[0], text("b"));
+fn the_last_duplicate_wins_in_any_letters() {
+    let name = |conf: &str| top_level(conf.as_bytes(), &["name"]).unwrap().remove(0);
+    assert_eq!(name(r#"{"name":"a","name":"b"}"#), text("b"));
+    assert_eq!(name(r#"{"name":"a","NaMe":"b"}"#), text("b"));
+    assert_eq!(name(r#"{"Name":"b","name":"a"}"#), text("a"));
+    assert_eq!(name(r#"{"name":"a","Name":null}"#), text("a"));
+    assert_eq!(name(r#"{"names":"a","nam":"b","\u0130name":"c"}"#), None);
+}
+
+#[test]
+fn the_letters_that_go_folds_are_folded_and_no_others() {
+    let conf = r#"{"cniVer\u017fion":"1.0.0","addre\u00df":"x","\u212aey":"k","\u0131ps":"y"}"#;
+    let found = top_level(conf.as_bytes(), &["cniVersion", "address", "key", "ips"]).unwrap();
+    assert_eq!(found, [text("1.0.0"), None, text("k"), None]);
 }
 
 #[test]

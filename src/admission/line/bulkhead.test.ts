@@ -60,10 +60,10 @@ test("look keeps no slot for requests that wait for an open network", () => {
   bulkhead.taken(x);
   expect(bulkhead.full(x, 2)).toBe("x");
   open.add("y");
-  bulkhead.look("y", 0);
+  bulkhead.look("y");
   expect(bulkhead.full(x, 2)).toBeUndefined();
   open.delete("y");
-  bulkhead.look("y", 0);
+  bulkhead.look("y");
   expect(bulkhead.full(x, 2)).toBe("x");
 });
 

@@ -80,14 +80,11 @@ export class Bulkhead {
   }
 
   /** A network has opened or closed. While it is open, no slot is kept for its lanes. */
-  look(name: string, nowMs: number): void {
+  look(name: string): void {
     const network = this.#networks.get(name);
     if (network === undefined) return;
     network.isOpen = this.#rules.isOpen(name);
-    for (const lane of network.lanes) {
-      if (!network.isOpen) lane.clearedMs = nowMs;
-      this.#judge(lane);
-    }
+    for (const lane of network.lanes) this.#judge(lane);
   }
 
   /** Takes the slot of a permit whose plugin hangs. Returns false when too many hang already. */

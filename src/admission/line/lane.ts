@@ -39,8 +39,6 @@ export class Lane {
   isCandidate = false;
   /** It is a candidate, and none of its networks is doubted. */
   isTrusted = false;
-  /** When one of its networks last recovered. The wait before that does not make a request late. */
-  clearedMs = 0;
 
   constructor(key: string, networks: readonly NetworkShare[], isRetry = false) {
     this.key = key;

@@ -1,9 +1,11 @@
 import type { Blocker, WaitView } from "../rulings.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { Bulkhead } from "./bulkhead.ts";
 import { NamespaceQueue } from "./namespace-queue.ts";
 import type { Lane } from "./lane.ts";
 import type { Permit } from "../permit.ts";
 import type { AdmissionClass } from "../request.ts";
+import { ServiceRate } from "./service-rate.ts";
 import type { Waiting } from "./waiting.ts";
 
 type QueueClass = Waiting["admissionClass"];
@@ -21,8 +23,6 @@ export interface LineRules {
   /** In the order of service. */
   readonly classes: readonly QueueClass[];
   readonly waitingMax: number;
-  /** After this wait a shard is late and serves its newest request first. */
-  readonly lateMs: number;
   readonly salt: number;
   readonly bulkhead: Bulkhead;
   /** How many calls may run at once, including a new one of this class. */
@@ -31,24 +31,24 @@ export interface LineRules {
   blocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined;
   /** The failing network of a lane, even while the lane may go. */
   trouble(lane: Lane): Blocker | undefined;
+  /** Something other than the calls before it keeps calls in line, so its rate says nothing about its length. */
+  isHeldUp(): boolean;
 }
 
 /** Slots and the line in front of them. ADDs have one, DELs another. */
 export class Line {
   readonly #rules: LineRules;
   readonly #queues: ReadonlyMap<QueueClass, ClassQueue>;
-  /** In the order of arrival, which is also the order of deadlines. */
-  readonly #byAge = new Set<Waiting>();
+  readonly arrivals = new Arrivals();
+  readonly #rate = new ServiceRate();
   readonly #runningIn = new Map<AdmissionClass, number>();
   #running = 0;
   #holdMs: number | undefined;
 
   constructor(rules: LineRules) {
     this.#rules = rules;
-    const { salt, lateMs } = rules;
-    this.#queues = new Map(
-      rules.classes.map((name) => [name, { queue: new NamespaceQueue({ salt, lateMs }), passed: 0 }]),
-    );
+    const { salt } = rules;
+    this.#queues = new Map(rules.classes.map((name) => [name, { queue: new NamespaceQueue(salt), passed: 0 }]));
   }
 
   /** Without hung ones, which hold no slot. */
@@ -62,21 +62,21 @@ export class Line {
   }
 
   get waiting(): number {
-    return this.#byAge.size;
+    return this.arrivals.size;
   }
 
   waitingIn(admissionClass: QueueClass): number {
     return this.#queues.get(admissionClass)?.queue.size ?? 0;
   }
 
-  get oldest(): Waiting | undefined {
-    const [oldest] = this.#byAge;
-    return oldest;
+  /** The time from one grant to the next while the line is busy; undefined while unknown. */
+  get msPerCall(): number | undefined {
+    return this.#rate.msPerCall;
   }
 
-  oldestIn(admissionClass: AdmissionClass): Waiting | undefined {
-    for (const waiting of this.#byAge) if (waiting.admissionClass === admissionClass) return waiting;
-    return undefined;
+  /** Called at every sweep, for the rate. */
+  look(nowMs: number): void {
+    this.#rate.look(nowMs, this.arrivals.size > 0 && !this.#rules.isHeldUp());
   }
 
   flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
@@ -85,12 +85,12 @@ export class Line {
 
   join(waiting: Waiting): void {
     this.#rules.bulkhead.joined(waiting.lane);
-    this.#byAge.add(waiting);
+    this.arrivals.add(waiting);
     this.#queueOf(waiting).queue.push(waiting);
   }
 
   leave(waiting: Waiting): void {
-    if (!this.#byAge.delete(waiting)) return;
+    if (!this.arrivals.delete(waiting)) return;
     this.#queueOf(waiting).queue.remove(waiting);
     this.#rules.bulkhead.left(waiting.lane);
   }
@@ -103,13 +103,13 @@ export class Line {
   }
 
   /** Takes the next request out of line and counts it as running; undefined when no request may go. */
-  next(nowMs: number): Waiting | undefined {
-    if (this.#byAge.size === 0) return undefined;
+  next(): Waiting | undefined {
+    if (this.arrivals.size === 0) return undefined;
     for (const admissionClass of this.#order()) {
       const entry = this.#queues.get(admissionClass);
       if (entry === undefined || entry.queue.size === 0) continue;
       if (this.#running >= this.#rules.slots(admissionClass)) continue;
-      const next = entry.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
+      const next = entry.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined);
       if (next === undefined) continue;
       this.#passOver(admissionClass);
       this.#start(next);
@@ -140,20 +140,12 @@ export class Line {
     this.#running += 1;
   }
 
-  /** Requests that have been in line since that time or longer. */
-  *before(ms: number): Generator<Waiting> {
-    for (const waiting of this.#byAge) {
-      if (waiting.sinceMs > ms) return;
-      yield waiting;
-    }
-  }
-
   /**
    * The request that must leave when the line is full: the newest of the longest shard in the lowest class, or the
    * newcomer itself if that one deserves its place more. Undefined while there is room.
    */
   makesRoom(newcomer: Waiting): Waiting | "newcomer" | undefined {
-    if (this.#byAge.size < this.#rules.waitingMax) return undefined;
+    if (this.arrivals.size < this.#rules.waitingMax) return undefined;
     const lowest = this.#rules.classes.findLast((name) => this.waitingIn(name) > 0);
     const queue = lowest === undefined ? undefined : this.#queues.get(lowest)?.queue;
     const victim = queue?.newestOfLongest();
@@ -166,21 +158,29 @@ export class Line {
   }
 
   view(waiting: Waiting, nowMs: number): WaitView {
-    const { admissionClass, request, sinceMs } = waiting;
+    const { admissionClass, request, sinceMs, untilMs } = waiting;
     const { queue } = this.#queueOf(waiting);
-    const before = this.#rules.classes.slice(0, this.#rules.classes.indexOf(admissionClass));
-    const ahead = before.reduce((sum, name) => sum + this.waitingIn(name), queue.ahead(waiting, nowMs));
+    const ahead = this.ahead(waiting);
     const slots = Math.max(1, this.#rules.slots(admissionClass));
+    const msPerCall = this.msPerCall ?? (this.#holdMs === undefined ? undefined : this.#holdMs / slots);
     return {
       admissionClass,
       waitedMs: nowMs - sinceMs,
+      limitMs: untilMs - sinceMs,
       ahead,
-      inLine: this.#byAge.size,
+      inLine: this.arrivals.size,
       ofItsNamespace: queue.waitingOf(request.namespace),
       namespaces: queue.flowCount,
-      expectedMs: this.#holdMs === undefined ? undefined : (this.#holdMs * (ahead + 1)) / slots,
+      expectedMs: msPerCall === undefined ? undefined : msPerCall * (ahead + 1),
       blocker: this.blocker(waiting),
     };
+  }
+
+  /** How many requests go before this one, of its own class and of those above. */
+  ahead(waiting: Waiting): number {
+    const before = this.#rules.classes.slice(0, this.#rules.classes.indexOf(waiting.admissionClass));
+    const own = this.#queueOf(waiting).queue.ahead(waiting);
+    return before.reduce((sum, name) => sum + this.waitingIn(name), own);
   }
 
   /** A failing or hung network is the best explanation, even if this request waits for something else right now. */
@@ -195,10 +195,11 @@ export class Line {
 
   #start(waiting: Waiting): void {
     this.#running += 1;
+    this.#rate.granted();
     this.#runningIn.set(waiting.admissionClass, this.runningIn(waiting.admissionClass) + 1);
     // Count it before it leaves the line, because a lane without requests and permits is forgotten.
     this.#rules.bulkhead.taken(waiting.lane);
-    this.#byAge.delete(waiting);
+    this.arrivals.delete(waiting);
     this.#rules.bulkhead.left(waiting.lane);
   }
 

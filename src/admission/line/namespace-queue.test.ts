@@ -8,18 +8,18 @@ const anyLane = new Lane("", []);
 const owner = { abandoned: (): void => undefined };
 
 function queue(): NamespaceQueue {
-  return new NamespaceQueue({ salt: 1, lateMs: 5_000 });
+  return new NamespaceQueue(1);
 }
 
 function waiting(pod: string, facts: { readonly sinceMs?: number; readonly lane?: Lane } = {}): Waiting {
   const { sinceMs = 0, lane = anyLane } = facts;
   const request = attachRequest({ pod, namespace: pod.split("/")[0] ?? "" });
-  return new Waiting(owner, { request, lane, sinceMs, admissionClass: "ordinary" }, never);
+  return new Waiting(owner, { request, lane, sinceMs, untilMs: sinceMs + 15_000, admissionClass: "ordinary" }, never);
 }
 
-function takeAll(lines: NamespaceQueue, nowMs: number, mayGo: (lane: Lane) => boolean = () => true): readonly string[] {
+function takeAll(lines: NamespaceQueue): readonly string[] {
   const taken: string[] = [];
-  for (let next = lines.take(mayGo, nowMs); next !== undefined; next = lines.take(mayGo, nowMs)) {
+  for (let next = lines.take(() => true); next !== undefined; next = lines.take(() => true)) {
     taken.push(next.request.pod);
   }
   return taken;
@@ -28,15 +28,15 @@ function takeAll(lines: NamespaceQueue, nowMs: number, mayGo: (lane: Lane) => bo
 test("take serves lines in turn, each in the order of arrival", () => {
   const lines = queue();
   for (const pod of ["a/1", "a/2", "a/3", "b/1", "c/1", "c/2"]) lines.push(waiting(pod));
-  expect(takeAll(lines, 0)).toEqual(["a/1", "b/1", "c/1", "a/2", "c/2", "a/3"]);
+  expect(takeAll(lines)).toEqual(["a/1", "b/1", "c/1", "a/2", "c/2", "a/3"]);
   expect([lines.size, lines.flowCount]).toEqual([0, 0]);
 });
 
-test("take serves the newest of a line first once its oldest is late, and the other lines as before", () => {
+test("take serves the oldest of a line first, however long it has waited", () => {
   const lines = queue();
-  for (const pod of ["a/1", "a/2", "a/3"]) lines.push(waiting(pod));
-  for (const pod of ["b/1", "b/2"]) lines.push(waiting(pod, { sinceMs: 4_000 }));
-  expect(takeAll(lines, 6_000)).toEqual(["a/3", "b/1", "a/2", "b/2", "a/1"]);
+  for (const pod of ["a/1", "a/2"]) lines.push(waiting(pod));
+  for (const pod of ["a/3", "b/1"]) lines.push(waiting(pod, { sinceMs: 59_000 }));
+  expect(takeAll(lines)).toEqual(["a/1", "b/1", "a/2", "a/3"]);
 });
 
 test("take passes over a lane that may not go, and serves its line first once it may", () => {
@@ -46,10 +46,10 @@ test("take passes over a lane that may not go, and serves its line first once it
   lines.push(waiting("b/1"));
   lines.push(waiting("a/2"));
   lines.push(waiting("b/2"));
-  expect(lines.take((lane) => lane !== slow, 0)?.request.pod).toBe("a/2");
-  expect(lines.take((lane) => lane !== slow, 0)?.request.pod).toBe("b/1");
-  expect(lines.take(() => false, 0)).toBeUndefined();
-  expect(takeAll(lines, 0)).toEqual(["a/1", "b/2"]);
+  expect(lines.take((lane) => lane !== slow)?.request.pod).toBe("a/2");
+  expect(lines.take((lane) => lane !== slow)?.request.pod).toBe("b/1");
+  expect(lines.take(() => false)).toBeUndefined();
+  expect(takeAll(lines)).toEqual(["a/1", "b/2"]);
 });
 
 test("remove takes out of the middle and ends, and twice does no harm", () => {
@@ -57,24 +57,23 @@ test("remove takes out of the middle and ends, and twice does no harm", () => {
   const [first, second, third] = [waiting("a/1"), waiting("a/2"), waiting("a/3")];
   for (const each of [first, second, third]) lines.push(each);
   lines.remove(second);
-  expect(takeAll(lines, 0)).toEqual(["a/1", "a/3"]);
+  expect(takeAll(lines)).toEqual(["a/1", "a/3"]);
   lines.remove(third);
   expect(lines.size).toBe(0);
 });
 
-test("ahead counts the turns of the others too, and from the other end when late", () => {
+test("ahead counts the turns of the others too", () => {
   const lines = queue();
   const all = ["a/1", "a/2", "a/3", "b/1", "b/2", "c/1"].map((pod) => waiting(pod));
   for (const each of all) lines.push(each);
-  expect(all.map((each) => lines.ahead(each, 0))).toEqual([2, 4, 5, 2, 4, 2]);
-  expect(all.slice(0, 3).map((each) => lines.ahead(each, 6_000))).toEqual([5, 4, 2]);
+  expect(all.map((each) => lines.ahead(each))).toEqual([2, 4, 5, 2, 4, 2]);
 });
 
 test("push gives 64 namespaces lines of their own and lets others share, in the same way for the same salt", () => {
   const order = (salt: number): readonly string[] => {
-    const lines = new NamespaceQueue({ salt, lateMs: 5_000 });
+    const lines = new NamespaceQueue(salt);
     for (let pod = 0; pod < 300; pod += 1) lines.push(waiting(`n${pod % 100}/${pod}`));
-    return takeAll(lines, 0);
+    return takeAll(lines);
   };
   const first = order(1);
   expect(new Set(first.slice(0, 64).map((pod) => pod.split("/")[0])).size).toBe(64);

@@ -15,7 +15,6 @@ const handSize = 6;
  */
 export class NamespaceQueue {
   readonly #salt: number;
-  readonly #lateMs: number;
   readonly #flows = new Map<string, Flow>();
   /** In the order of service. The first shard has waited longest for its turn. */
   readonly #turns: Shard[] = [];
@@ -23,9 +22,8 @@ export class NamespaceQueue {
   #size = 0;
   #numbers = 0;
 
-  constructor(options: { readonly salt: number; readonly lateMs: number }) {
-    this.#salt = options.salt;
-    this.#lateMs = options.lateMs;
+  constructor(salt: number) {
+    this.#salt = salt;
   }
 
   get size(): number {
@@ -66,9 +64,9 @@ export class NamespaceQueue {
   }
 
   /** The next request whose lane may go. A shard that is passed over keeps its turn. */
-  take(mayGo: (lane: Lane) => boolean, nowMs: number): Waiting | undefined {
+  take(mayGo: (lane: Lane) => boolean): Waiting | undefined {
     for (const [index, shard] of this.#turns.entries()) {
-      const next = shard.next(mayGo, nowMs - this.#lateMs);
+      const next = shard.oldest(mayGo);
       if (next === undefined) continue;
       this.#turns.splice(index, 1);
       this.#turns.push(shard);
@@ -82,10 +80,10 @@ export class NamespaceQueue {
    * How many requests are served before this one: every other shard gets as many turns as its own shard needs. Requests
    * that left from the middle still count, so the number may be too high.
    */
-  ahead(waiting: Waiting, nowMs: number): number {
+  ahead(waiting: Waiting): number {
     const own = this.#flows.get(waiting.request.namespace)?.shard;
     if (own === undefined) return 0;
-    const before = own.ahead(waiting, nowMs - this.#lateMs);
+    const before = own.ahead(waiting);
     let ahead = before;
     for (const shard of this.#turns) if (shard !== own) ahead += Math.min(shard.size, before + 1);
     return ahead;

@@ -4,8 +4,7 @@ import { WaitingList } from "./waiting-list.ts";
 
 /**
  * One part of the line, divided by lane, so that a blocked network does not hold up the requests behind it. First come,
- * first served, until the oldest is late. Then the newest goes first, because the oldest one's caller is about to give
- * up, and serving it would be wasted.
+ * first served: a request leaves the line while its caller still has time for the work, so the oldest is worth serving.
  */
 export class Shard {
   readonly #lanes = new Map<Lane, WaitingList>();
@@ -33,43 +32,26 @@ export class Shard {
     if (list.first === undefined) this.#lanes.delete(waiting.lane);
   }
 
-  /** The next request among the lanes that may go. A request from before `lateSinceMs` is late. */
-  next(mayGo: (lane: Lane) => boolean, lateSinceMs: number): Waiting | undefined {
+  /** The oldest request among the lanes that may go. */
+  oldest(mayGo: (lane: Lane) => boolean = () => true): Waiting | undefined {
     let oldest: Waiting | undefined;
-    let newest: Waiting | undefined;
     for (const [lane, list] of this.#lanes) {
-      if (!mayGo(lane)) continue;
-      oldest = earlier(oldest, list.first);
-      newest = later(newest, list.last);
+      const { first } = list;
+      if (first !== undefined && mayGo(lane) && (oldest === undefined || first.number < oldest.number)) oldest = first;
     }
-    return oldest !== undefined && isLate(oldest, lateSinceMs) ? newest : oldest;
+    return oldest;
   }
 
   newest(): Waiting | undefined {
-    return this.next(() => true, Infinity);
+    let newest: Waiting | undefined;
+    for (const { last } of this.#lanes.values())
+      if (last !== undefined && (newest === undefined || last.number > newest.number)) newest = last;
+    return newest;
   }
 
   /** How many requests of this shard go first, including some that have already left from the middle. */
-  ahead(waiting: Waiting, lateSinceMs: number): number {
-    const oldest = this.next(() => true, -Infinity);
-    const newest = this.newest();
-    if (oldest === undefined || newest === undefined) return 0;
-    const between = isLate(oldest, lateSinceMs) ? newest.number - waiting.number : waiting.number - oldest.number;
-    return Math.min(this.#size - 1, Math.max(0, between));
+  ahead(waiting: Waiting): number {
+    const oldest = this.oldest();
+    return oldest === undefined ? 0 : Math.min(this.#size - 1, Math.max(0, waiting.number - oldest.number));
   }
-}
-
-/** A request that waited for a failing network is not late before its full time after the recovery. */
-function isLate({ sinceMs, lane }: Waiting, lateSinceMs: number): boolean {
-  return Math.max(sinceMs, lane.clearedMs) < lateSinceMs;
-}
-
-function earlier(left: Waiting | undefined, right: Waiting | undefined): Waiting | undefined {
-  if (left === undefined || right === undefined) return left ?? right;
-  return left.number < right.number ? left : right;
-}
-
-function later(left: Waiting | undefined, right: Waiting | undefined): Waiting | undefined {
-  if (left === undefined || right === undefined) return left ?? right;
-  return left.number > right.number ? left : right;
 }

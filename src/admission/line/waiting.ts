@@ -15,6 +15,8 @@ export class Waiting {
   readonly request: AdmissionRequest;
   readonly lane: Lane;
   readonly sinceMs: number;
+  /** It leaves the line at this time. A hurry brings it forward. */
+  untilMs: number;
   readonly promise: Promise<Permit>;
   /** May rise while it waits. */
   admissionClass: Exclude<AdmissionClass, "exempt">;
@@ -36,6 +38,7 @@ export class Waiting {
     this.request = facts.request;
     this.lane = facts.lane;
     this.sinceMs = facts.sinceMs;
+    this.untilMs = facts.untilMs;
     this.admissionClass = facts.admissionClass;
     // No `new Promise(callback)`: the closure would stay in memory as long as the promise.
     const { promise, resolve, reject } = Promise.withResolvers<Permit>();
@@ -84,5 +87,6 @@ interface WaitingFacts {
   readonly request: AdmissionRequest;
   readonly lane: Lane;
   readonly sinceMs: number;
+  readonly untilMs: number;
   readonly admissionClass: Exclude<AdmissionClass, "exempt">;
 }

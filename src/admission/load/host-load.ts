@@ -27,6 +27,11 @@ export class HostLoad {
     return this.#pressure;
   }
 
+  /** Plugins get less of the host than they ask for, so they take longer than usual. */
+  get isSlow(): boolean {
+    return this.#pressure !== "calm" || this.#limit.isSlow;
+  }
+
   observe({ ownMemory, pressure }: LoadFacts): void {
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);

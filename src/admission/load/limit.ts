@@ -60,6 +60,11 @@ export class AdaptiveLimit {
     return this.#isStarting;
   }
 
+  /** Runs take longer than the limit tolerates, against the minimum of their network. */
+  get isSlow(): boolean {
+    return this.#ratio > tolerance;
+  }
+
   /** Stops growth while the daemon's own memory is short. */
   freeze(isFrozen: boolean): void {
     this.#isFrozen = isFrozen;

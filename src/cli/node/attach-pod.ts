@@ -30,6 +30,9 @@ export interface AttachRequest {
   readonly conf: string;
 }
 
+/** The shim waits so long for a daemon that is away. */
+const reachMs = 47_000;
+
 /** The attached pod with its interfaces. */
 export interface Attached extends PodKey {
   readonly containerId: string;
@@ -121,7 +124,9 @@ async function noteAbsence({ shell, settings }: Context, conf: string): Promise<
   if (await isListening(socket)) return true;
   // Without a shim the call fails at once, and nothing waits.
   if (!existsSync(settings.shim)) return false;
-  shell.stderr.write(`Note: no daemon listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
+  shell.stderr.write(
+    `Note: no daemon listens on ${socket} yet; waiting up to ${Math.ceil(Math.min(addBudgetMs, reachMs) / 1000)} s\n`,
+  );
   return false;
 }
 

@@ -18,7 +18,7 @@ describe("confFacts", () => {
       expect(confFacts(conf, settings)).toEqual({
         socket: "/run/x/levee.sock",
         stateDir: "/var/x",
-        addBudgetMs: 55_000,
+        addBudgetMs: 110_000,
       });
     },
   );

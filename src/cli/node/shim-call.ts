@@ -27,8 +27,8 @@ export const shimIfname = "eth0";
 
 const shimRemedy = "name the shim with --shim FILE or LEVEE_SHIM";
 
-/** The shim's own limit is 55 s, so after this time it is broken. */
-const shimTimeoutMs = 65_000;
+/** The shim's own limit is at most 110 s, so after this time it is broken. */
+const shimTimeoutMs = 120_000;
 
 /** The shim answered with a CNI error. */
 export class CniFailure extends CommandFailure {

@@ -51,11 +51,12 @@ export async function readConf(file: string | undefined, settings: Settings): Pr
 
 /** The conf that the daemon would install, with default budgets. */
 function ownConf({ socketDir, stateDir }: Pick<Settings, "socketDir" | "stateDir">): string {
-  const { addBudgetMs, delBudgetMs, delPatienceMs } = numberKnobs;
+  const { addBudgetMs, delBudgetMs, delPatienceMs, addUndoMs } = numberKnobs;
   const budgets = {
     addBudgetMs: addBudgetMs.default,
     delBudgetMs: delBudgetMs.default,
     delPatienceMs: delPatienceMs.default,
+    addUndoMs: addUndoMs.default,
   };
   return shimConf(
     { name: "levee", capabilities: {}, socketDir, daemonSocketDir: socketDir, stateDir, ...budgets },

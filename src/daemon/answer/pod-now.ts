@@ -1,6 +1,5 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { View } from "../../view/view.ts";
 import type { Namespace, PodName } from "../../base/brand.ts";
 import { describeBlocker } from "../../admission/rulings.ts";
@@ -17,7 +16,6 @@ const namespacesMax = 5;
 export interface PodNowNeeds {
   readonly admission: Pick<Admission, "facts" | "failuresOf" | "why">;
   readonly clock: Clock;
-  readonly config: Pick<DaemonConfig, "addQueueMs">;
   readonly hung: Pick<HungPlugins, "all">;
   readonly view: Pick<View, "findPod">;
 }
@@ -62,14 +60,14 @@ function openAmong(
   return openNetworks.length === 0 ? {} : { openNetworks };
 }
 
-function waitingOf(uid: string, facts: AdmissionFacts, { admission, config }: PodNowNeeds): WaitingView | undefined {
+function waitingOf(uid: string, facts: AdmissionFacts, { admission }: PodNowNeeds): WaitingView | undefined {
   const view = admission.why(uid);
   if (view === undefined) return undefined;
   const { expectedMs, blocker } = view;
   return {
     class: view.admissionClass,
     waitedMs: Math.round(view.waitedMs),
-    limitMs: config.addQueueMs,
+    limitMs: Math.round(view.limitMs),
     position: view.ahead + 1,
     inLine: view.inLine,
     ofItsNamespace: view.ofItsNamespace,

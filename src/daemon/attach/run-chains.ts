@@ -1,3 +1,4 @@
+import type { Admission } from "../../admission/admission.ts";
 import type { JsonText, NetnsPath } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
@@ -21,7 +22,8 @@ const cancelGraceMs = 5_000;
 
 export interface RunChainsNeeds {
   readonly clock: Clock;
-  readonly config: Pick<DaemonConfig, "addDelegatesMs" | "addUndoMs">;
+  readonly config: Pick<DaemonConfig, "addUndoMs">;
+  readonly admission: Pick<Admission, "pluginsMs">;
   readonly journal: Pick<Journal, "step">;
   readonly notes: Pick<ChainNotes, "note" | "ran">;
 }
@@ -99,19 +101,15 @@ export class RunChains {
   }
 
   #placeOf(call: Call, record: AttachmentRecord, reports: ChainReports): ChainPlace {
-    const { clock, notes, config } = this.#needs;
-    const { addDelegatesMs, addUndoMs } = config;
-    const callMs = call.remainingMs() - addUndoMs;
+    const { clock, notes, admission } = this.#needs;
+    const limitMs = admission.pluginsMs(call.remainingMs());
     const late = (): LeveeError =>
       new LeveeError(
         "delegate-timeout",
-        callMs < addDelegatesMs
-          ? `Cannot run another plugin as the call's time is used up: it had ${call.header.budgetMs} ms, of which ${Math.max(0, Math.round(callMs))} ms were left for plugins and ${addUndoMs} ms are kept for undoing`
-          : `Cannot run another plugin as the ${addDelegatesMs} ms for all plugins are used up`,
+        `Cannot run another plugin as the time for plugins is used up: they had ${Math.max(0, Math.round(limitMs))} ms of the call's ${call.header.budgetMs} ms`,
       );
     const { containerId, cniPath } = record;
     const netns = record.netns.path as NetnsPath;
-    const limitMs = Math.min(addDelegatesMs, callMs);
     return chainPlace(
       { containerId, netns, cniPath, limitMs, late },
       { clock, notes, subject: subjectOf(record, "ADD"), reports },

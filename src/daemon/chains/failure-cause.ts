@@ -20,6 +20,7 @@ const ofPlugins: Partial<Record<ErrorCode, FailureCause>> = {
   "delegate-missing": "network",
   "delegate-oom": "network",
   "delegate-timeout": "network",
+  "delegate-unrunnable": "network",
   "field-unsupported": "own",
   "interface-taken": "own",
   "routes-failed": "network",

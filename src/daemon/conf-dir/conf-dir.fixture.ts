@@ -51,6 +51,8 @@ export class ConfSite {
   readonly time = new StepClock();
   readonly events: string[] = [];
   readonly log: string[] = [];
+  /** How often calls in line were told to hurry. */
+  hurries = 0;
   /** Whether the runtime can find the shim. */
   hasShim = true;
   #confDir: ConfDir | undefined;
@@ -74,6 +76,7 @@ export class ConfSite {
     );
     this.#confDir = new ConfDir({
       config,
+      admission: { hurry: () => void (this.hurries += 1) },
       clock: this.time.clock,
       logger: {
         ...silentLogger,

@@ -15,7 +15,8 @@ describe("ConfDir with multusConfigFile auto", () => {
       capabilities: { "io.kubernetes.cri.pod-annotations": true, "portMappings": true },
       daemonSocketDir: "/run/levee",
       stateDir: "/var/lib/levee",
-      addBudgetMs: 55_000,
+      addBudgetMs: 110_000,
+      addUndoMs: 8_000,
       delBudgetMs: 50_000,
       delPatienceMs: 2_000,
       clusterNetwork: site.path("10-calico.conflist"),
@@ -318,4 +319,14 @@ describe("ConfDir and the folder", () => {
     await site.pass();
     expect(await site.names()).toContain("00-levee.conf");
   });
+});
+
+test("ConfDir lets calls in line hurry whenever a file of the runtime's folder changes", async () => {
+  await using site = await ConfSite.make();
+  await site.put("10-calico.conflist", primaryList());
+  await site.start();
+  await site.pass(1_000);
+  const before = site.hurries;
+  await site.put("calico-kubeconfig", "token");
+  while (site.hurries === before) await Bun.sleep(5);
 });

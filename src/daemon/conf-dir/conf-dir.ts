@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Admission } from "../../admission/admission.ts";
 import type { Cancel } from "../../base/clock.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../../base/errors.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
@@ -26,6 +27,7 @@ import type { Service } from "../service.ts";
 
 interface ConfDirOptions extends ConfDirTellerOptions {
   readonly config: DaemonConfig;
+  readonly admission: Pick<Admission, "hurry">;
   /** Resolves to a problem when the runtime cannot find our shim. */
   readonly lookForShim: () => Promise<ConfDirProblem | undefined>;
 }
@@ -72,7 +74,7 @@ export class ConfDir implements Service {
     this.#path = join(config.cniConfigDir, this.#origin.fileName);
     this.#facts = { state: "waiting", path: this.#path, primary: undefined, problems: [], writes: 0 };
     this.#watch = new FolderWatch(
-      () => this.#lookIn(settleMs),
+      (folder) => this.#changed(folder),
       (folder, error) =>
         logger.warn("Cannot watch a folder of confs, so the daemon reads it every 15 s", {
           folder,
@@ -109,6 +111,13 @@ export class ConfDir implements Service {
     this.#nextLook?.cancel();
     this.#watch.close();
     await this.#looking;
+  }
+
+  /** containerd reloads its confs after any change here, and until its calls have ended it begins no other call. */
+  #changed(folder: string): void {
+    const { config, admission } = this.#options;
+    if (folder === config.cniConfigDir) admission.hurry();
+    this.#lookIn(settleMs);
   }
 
   /** The earliest due time wins, so neither a busy file nor a waiting mend postpones a look. */

@@ -1,4 +1,4 @@
-import { arrayElements, appendElements, jsonValue, memberText, setMember } from "../../cni/json-text.ts";
+import { arrayElements, appendElements, jsonValue, exactMember, setMember } from "../../cni/json-text.ts";
 import type { JsonText } from "../../base/brand.ts";
 import { sameJson } from "../../base/same-json.ts";
 import type { ChainedConf, OwnConf } from "./look-at-folder.ts";
@@ -37,7 +37,7 @@ export function decide({ fileName, own, wanted, before }: Situation): ConfAction
 /** Keeps the plugins of others, and updates our own element only when its content differs. */
 function decideChained(own: ChainedConf, wanted: string, before: string | undefined): ConfAction {
   if (own.text === wanted || sameJson(contentOf(own.element), contentOf(wanted))) return nothing;
-  const [, ...others] = arrayElements(memberText(own.text, "plugins") ?? jsonValue([]));
+  const [, ...others] = arrayElements(exactMember(own.text, "plugins") ?? jsonValue([]));
   const ours = wanted.trim() as JsonText; // our own conf, or one that was checked
   const text = setMember(own.text, "plugins", appendElements(jsonValue([]), [ours, ...others]));
   return { act: "write", fileName: own.fileName, text, tampering: changedFrom(before, own.text) };

@@ -77,8 +77,9 @@ export class Call implements ConnectionOwner {
     return this.#asked;
   }
 
-  /** Keeps the admission request for the log line, and returns it. */
-  asks(request: AdmissionRequest, admission: Pick<Admission, "failuresOf">): AdmissionRequest {
+  /** Adds the time that is left to the admission request, keeps it for the log line, and returns it. */
+  asks(wish: AdmissionRequest, admission: Pick<Admission, "failuresOf">): AdmissionRequest {
+    const request = { ...wish, leftMs: this.remainingMs(), hand: this.hand };
     this.#asked = { request, attempt: (admission.failuresOf(request.pod)?.failures ?? 0) + 1 };
     return request;
   }

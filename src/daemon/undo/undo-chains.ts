@@ -4,6 +4,7 @@ import { LeveeError } from "../../base/errors.ts";
 import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Chain, ChainLink } from "../../cni/chain.ts";
+import { isNotStarted } from "../../hands/explain-outcome.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { runDel, type LinkFailure } from "../../hands/run-del.ts";
 import { shareMs } from "../../hands/share-of-time.ts";
@@ -167,8 +168,8 @@ function startedLinks(record: AttachmentRecord, index: number, bootId: string): 
   const all = record.chains[index]?.links.length ?? 0;
   // Steps are written, not synced: after a reboot the journal may lack some, so all are undone.
   if (isCommitted(record) || record.bootId !== bootId) return all;
-  // A plugin that was not found has done nothing, and cannot undo it.
-  return linksStarted(record, index, record.failure?.code === "delegate-missing" ? 0 : 1);
+  // A plugin that could not be started has done nothing, and cannot undo it.
+  return linksStarted(record, index, isNotStarted(record.failure?.code ?? "") ? 0 : 1);
 }
 
 function isCommitted({ phase }: AttachmentRecord): boolean {

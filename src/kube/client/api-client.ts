@@ -55,37 +55,37 @@ export class ApiClient implements FollowableApi {
 
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
     const reader = new LineReader(lineBytesMax);
-    yield* this.#stream(path, options, (part) => reader.push(part));
+    using stream = new Stream(this.#clock, options, this.#doing({ method: "GET", path }));
+    try {
+      for await (const part of await this.#open(path, stream, options)) {
+        stream.heard();
+        yield* reader.push(part);
+      }
+    } catch (thrown) {
+      throw this.#explain(stream.doing, thrown, stream.signal);
+    }
     if (reader.pendingBytes > 0) throw this.#cutShort(path, "the connection ended in the middle of a line");
   }
 
   async items(path: string, options: LinesOptions, onItem: (text: string) => void): Promise<string> {
     const reader = new ItemReader();
-    for await (const item of this.#stream(path, options, (part) => reader.push(part))) onItem(item);
+    using stream = new Stream(this.#clock, options, this.#doing({ method: "GET", path }));
+    try {
+      for await (const part of await this.#open(path, stream, options)) {
+        stream.heard();
+        for (const item of reader.push(part)) onItem(item);
+      }
+    } catch (thrown) {
+      throw this.#explain(stream.doing, thrown, stream.signal);
+    }
     if (!reader.isWhole) throw this.#cutShort(path, "the answer ended in the middle of a list");
     return reader.frame();
   }
 
-  /** Yields the parts of an answer, cut by `split`, as they come. */
-  async *#stream(
-    path: string,
-    options: LinesOptions,
-    split: (part: Buffer) => Generator<string>,
-  ): AsyncGenerator<string> {
-    const doing = this.#doing({ method: "GET", path });
-    const silent = (): Error =>
-      new KubeError("api-unreachable", `Cannot ${doing}: no data came for ${options.idleMs} ms`);
-    using idle = new IdleLimit(this.#clock, options, silent);
-    try {
-      const response = await this.#ask({ method: "GET", path }, idle.signal);
-      options.onOpen?.();
-      for await (const part of response.parts()) {
-        idle.heard();
-        yield* split(part);
-      }
-    } catch (thrown) {
-      throw this.#explain(doing, thrown, idle.signal);
-    }
+  async #open(path: string, { signal }: Stream, { onOpen }: LinesOptions): Promise<AsyncGenerator<Buffer>> {
+    const response = await this.#ask({ method: "GET", path }, signal);
+    onOpen?.();
+    return response.parts();
   }
 
   #cutShort(path: string, why: string): KubeError {
@@ -147,16 +147,20 @@ export class ApiClient implements FollowableApi {
 /** The reason of an error about an answer over the client's limit: asking for less may help. */
 export const tooLargeReason = "ResponseTooLarge";
 
-/** Aborts when no data comes for too long, or when the caller aborts. */
-class IdleLimit implements Disposable {
+/** A long answer. Aborts when no data comes for too long, or when the caller aborts. */
+class Stream implements Disposable {
+  /** The request, for messages. */
+  readonly doing: string;
   readonly #controller = new AbortController();
   readonly #start: () => Cancel;
   readonly #parent: AbortSignal;
   readonly #onParent = (): void => this.#controller.abort(this.#parent.reason);
   #cancel: Cancel;
 
-  constructor(clock: Clock, { idleMs, signal }: LinesOptions, silent: () => Error) {
+  constructor(clock: Clock, { idleMs, signal }: LinesOptions, doing: string) {
+    this.doing = doing;
     this.#parent = signal;
+    const silent = (): Error => new KubeError("api-unreachable", `Cannot ${doing}: no data came for ${idleMs} ms`);
     this.#start = () => clock.after(idleMs, () => this.#controller.abort(silent()));
     this.#cancel = this.#start();
     if (signal.aborted) this.#onParent();

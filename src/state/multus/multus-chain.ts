@@ -2,7 +2,7 @@ import type { ContainerId, IfName, JsonText, NetworkName } from "../../base/bran
 import { LeveeError } from "../../base/errors.ts";
 import type { Chain, MultusOrigin, RouteEdit } from "../../cni/chain.ts";
 import { isIfName } from "../../cni/interface-name.ts";
-import { appendElements, asJsonText, jsonString, jsonValue, setMember, memberText } from "../../cni/json-text.ts";
+import { appendElements, asJsonText, jsonString, jsonValue, setMember, exactMember } from "../../cni/json-text.ts";
 import { confListText, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
 import { pluginStdin } from "../../cni/plugin-stdin.ts";
 import { listAt, optionalTextAt, asShape, textAt, asText, type Shape } from "../files/json-shape.ts";
@@ -114,7 +114,7 @@ function losslessList(list: Shape, what: string): NetworkConf {
     "plugins",
     appendElements(jsonValue([]), plugins),
   );
-  const named = memberText(text, "name") === undefined ? setMember(text, "name", jsonString(name)) : text;
+  const named = exactMember(text, "name") === undefined ? setMember(text, "name", jsonString(name)) : text;
   return parseNetworkConf(named, { what, defaultCniVersion: version });
 }
 

@@ -3,6 +3,7 @@ import type { Chain } from "../../cni/chain.ts";
 import {
   appendElements,
   arrayElements,
+  exactMember,
   jsonObject,
   jsonString,
   jsonValue,
@@ -115,32 +116,36 @@ function bytesOf(chain: Chain): JsonText {
 function withKept(plugin: JsonText, stdin: JsonText | undefined): JsonText {
   if (stdin === undefined) return plugin;
   return keptKeys.reduce<JsonText>((text, key) => {
-    const value = memberText(stdin, key);
-    return value === undefined || value === memberText(text, key) ? text : setMember(text, key, value);
+    const value = exactMember(stdin, key);
+    return value === undefined || value === exactMember(text, key) ? text : setMember(text, key, value);
   }, plugin);
 }
 
 function pluginsOf(list: JsonText): readonly JsonText[] {
-  const plugins = memberText(list, "plugins");
+  const plugins = exactMember(list, "plugins");
   return plugins === undefined ? [] : arrayElements(plugins);
 }
 
 function cniVersionOf(config: JsonText): string {
-  const value: unknown = (JSON.parse(config) as Shape)["cniVersion"];
+  const value: unknown = JSON.parse(memberText(config, "cniVersion") ?? "null");
   return typeof value === "string" ? value : "";
 }
 
 /** The members of Go's `PluginConf`, with sorted keys. Multus reads them only to see the kind of plugin. */
 function lossyConf(plugin: JsonText): object {
-  const { capabilities, cniVersion, dns, ipam, name, type } = JSON.parse(plugin) as Shape;
-  const ipamType = isObject(ipam) ? ipam["type"] : undefined;
+  const read = (key: string): unknown => {
+    const text = memberText(plugin, key);
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  };
+  const [capabilities, dns, ipam] = [read("capabilities"), read("dns"), memberText(plugin, "ipam")];
+  const ipamType: unknown = JSON.parse((ipam === undefined ? undefined : memberText(ipam, "type")) ?? "null");
   return {
     capabilities: isObject(capabilities) ? capabilities : undefined,
-    cniVersion,
+    cniVersion: read("cniVersion"),
     dns: isObject(dns) && Object.keys(dns).length > 0 ? dns : undefined,
     ipam: typeof ipamType === "string" ? { type: ipamType } : {},
-    name,
-    type,
+    name: read("name"),
+    type: read("type"),
   };
 }
 

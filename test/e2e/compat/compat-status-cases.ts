@@ -26,6 +26,19 @@ if [ -n "$file" ]; then mkdir -p "\${file%/*}"; printf '%s' '{"type":"pci","vers
 export const statusCases: readonly StatusCase[] = [
   { what: "one interface", answers: { first: one }, events: 1 },
   {
+    what: "a pod's network whose plugin writes its keys in other letters",
+    answers: {
+      first: one,
+      second: {
+        CNIVersion: "1.0.0",
+        Interfaces: [{ NAME: "IFNAME", Sandbox: "NETNS" }],
+        IPs: [{ Address: "10.9.0.7/24" }],
+      },
+    },
+    annotations: onLan,
+    events: 2,
+  },
+  {
     what: "several interfaces, some of them outside the pod, and addresses that point nowhere",
     answers: {
       first: {

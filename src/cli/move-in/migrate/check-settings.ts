@@ -3,7 +3,7 @@ import { parseDaemonConfig, type DaemonConfig } from "../../../config/daemon-con
 import { multusKeys, type MultusKey } from "../../../config/multus-keys.ts";
 import { ConfigError } from "../../../config/problem.ts";
 import { hostSocketDir } from "../../../config/shim-conf.ts";
-import { foldKey } from "../../../cni/json-text.ts";
+import { foldKey } from "../../../cni/fold-key.ts";
 import type { Finding, Level } from "./finding.ts";
 
 /** The findings about Multus' daemon-config.json, and the settings if they are readable. */

@@ -27,7 +27,8 @@ export function dataDirsOf(needs: LeaseConfNeeds): readonly string[] {
     ...needs.journal.all().flatMap((record) => record.chains.map((chain) => chain.multus.config)),
     ...needs.view.networks().map(({ config }) => config ?? ""),
   ];
-  const found = texts.filter((text) => text.includes('"dataDir"')).flatMap(foldersNamedIn);
+  // The engine's own search is many times faster than the pattern.
+  const found = texts.filter((text) => text.toLowerCase().includes('"datadir"')).flatMap(foldersNamedIn);
   return [...new Set([usualDataDir(needs), ...found])].slice(0, dataDirsMax);
 }
 
@@ -35,8 +36,11 @@ function usualDataDir(needs: Pick<LeaseConfNeeds, "config">): string {
   return join(needs.config.runtimeCniDir, "networks");
 }
 
-/** Finds the key in the text, as most configurations have none. The path must be absolute and of a possible length. */
-const dataDirPattern = /"dataDir"\s*:\s*"(\/[^"\\]{1,1000})"/gu;
+/**
+ * Finds the key in the text, in any case of its letters, as most configurations have none. The path must be absolute and
+ * of a possible length.
+ */
+const dataDirPattern = /"dataDir"\s*:\s*"(\/[^"\\]{1,1000})"/giu;
 
 function foldersNamedIn(config: string): readonly string[] {
   return [...config.matchAll(dataDirPattern)].map(([, folder = ""]) => tidy(folder)).filter(isOnDisk);
