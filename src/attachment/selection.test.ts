@@ -170,7 +170,7 @@ describe("parseSelection in JSON form", () => {
     const bare = { name: "lan", namespace: "web", unknownKeys: [] };
     expect(
       element(
-        '"namespace":"","ips":[],"mac":"","portMappings":[],"cni-args":{},"bandwidth":null,"default-route":null,"ipam-claim-reference":""',
+        '"namespace":"","ips":[],"mac":"","portMappings":[],"cni-args":null,"bandwidth":null,"default-route":null,"ipam-claim-reference":""',
       ),
     ).toEqual(bare);
     expect(element('"default-route":[]')).toEqual({ ...bare, defaultRoute: [] });

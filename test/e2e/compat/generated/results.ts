@@ -23,7 +23,8 @@ function answer(draft: Draft, asked: string): string {
   const { random } = draft;
   const result = randomResult(random);
   // Mostly in the version that was asked for, as plugins do.
-  const text = JSON.stringify(draft.chance(0.7) ? inVersion(result, asked) : result);
+  const printed = JSON.stringify(draft.chance(0.7) ? inVersion(result, asked) : result);
+  const text = draft.chance(0.15) ? printed.replace(/,"gw":"[^"]*"/u, "") : printed;
   if (draft.chance(0.85)) return text;
   return random.pick([
     () =>
@@ -31,6 +32,7 @@ function answer(draft: Draft, asked: string): string {
         /"(interfaces|ips|routes|dns|address|gateway|sandbox|mac|name|cniVersion)":/gu,
         (whole, key: string) => (draft.chance(0.3) ? `"${otherCase(key, random.below(3))}":` : whole),
       ),
+    () => random.pick(["null", text.replace(/"address":"[^"]*"/u, '"address":null')]),
     () => spread(text),
     () => ` ${text}\n`,
     () =>
@@ -45,7 +47,6 @@ function answer(draft: Draft, asked: string): string {
       text.replace(/"dns":\{[^}]*\}/u, `"dns":${random.pick(["null", "[]", '{"nameservers":"x"}', '{"domain":5}'])}`),
     () => text.replace(/"mac":"[^"]*"/u, `"mac":${random.pick(["null", "5", '"zz"', '""'])}`),
     () => text.replace("{", '{"later":{"a":1e3},'),
-    () => text.replace(/,"gw":"[^"]*"/u, ""),
     () => `${text}x`,
   ])();
 }

@@ -80,7 +80,8 @@ export const rules: readonly Rule[] = [
   },
   {
     row: "the runtime's ports and bandwidth go to every network",
-    explains: ({ at, ours }) => /^(ADD ADD|DEL DEL) .* net\d+ stdin\.runtimeConfig(\.\w+)?$/u.test(at) && ours === undefined,
+    explains: ({ at, ours }) =>
+      /^(ADD ADD|DEL DEL) .* net\d+ stdin\.runtimeConfig(\.\w+)?$/u.test(at) && ours === undefined,
   },
   refusedAfterwards("a default route that cannot be set fails the ADD without undo", /Cannot set the default route/u),
   {
@@ -94,6 +95,11 @@ export const rules: readonly Rule[] = [
     explains: ({ at, theirs, ours }, pair) =>
       (at === "left" && isOnly(theirs, "result file", "scratch file") && isEmpty(ours)) ||
       (at === "DEL runs" && pair.ours.isServed && !pair.ours.isDeleted && isRetryOf(ours, theirs)),
+  },
+  {
+    row: "an empty name in `defaultNetworks` is the first conf in `confDir`",
+    explains: ({ at }, { one }) =>
+      ["status", "ADD runs", "DEL runs"].includes(at) && Bun.deepEquals(one.conf["defaultNetworks"], [""]),
   },
   refused(
     "a request that no plugin serves is dropped",
@@ -134,9 +140,7 @@ export const rules: readonly Rule[] = [
   ),
   {
     row: "`<nil>` as gateway in network-status for a default route without one",
-    explains: ({ at, theirs, ours }) =>
-      at === "status" &&
-      String(theirs).replaceAll(/,\n {4}"gateway": \[\n {8}"\\u003cnil\\u003e"\n {4}\]/gu, "") === ours,
+    explains: ({ at, theirs, ours }) => at === "status" && withoutNil(String(theirs)) === ours,
   },
 ];
 
@@ -197,4 +201,12 @@ function isWithin(part: unknown, whole: unknown): boolean {
 function tail(longer: unknown, shorter: unknown): string {
   const [long, short] = [String(longer), String(shorter)];
   return long.startsWith(short) ? long.slice(short.length) : "?";
+}
+
+/** A network-status without gateways that are nil. */
+function withoutNil(status: string): string {
+  return status
+    .replaceAll(/\n {8}"\\u003cnil\\u003e",?/gu, "")
+    .replaceAll(/,\n {4}"gateway": \[\n {4}\]/gu, "")
+    .replaceAll(/",(\n {4}\])/gu, '"$1');
 }
