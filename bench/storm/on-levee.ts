@@ -1,4 +1,4 @@
-import type { LeaksAnswer, AttachmentsAnswer } from "../../src/wire/node-view.ts";
+import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import { ask } from "../../test/lab/ask.ts";
 import { pause } from "../../test/e2e/until.ts";
 import type { Bench } from "../bench.ts";
@@ -43,14 +43,13 @@ export async function leftBehind(ground: Ground): Promise<string> {
 }
 
 async function look(ground: Ground): Promise<string> {
-  const { attachments } = await ask<AttachmentsAnswer>(leveeSocketDir, { ask: "attachments" });
-  const { leaks, quarantined } = await ask<LeaksAnswer>(leveeSocketDir, { ask: "leaks" });
+  const { attachments, leaks, quarantined } = await ask<NodeAnswer>(leveeSocketDir, { ask: "node" });
   const counts = {
     addresses: leaseCount(ground.leases),
     interfaces: portCount(),
-    attachments: attachments.length,
-    leaks: leaks.length,
-    quarantined: quarantined.length,
+    attachments,
+    leaks,
+    quarantined,
   };
   return Object.entries(counts)
     .filter(([, count]) => count > 0)

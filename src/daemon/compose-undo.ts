@@ -11,6 +11,7 @@ import { Residents } from "./undo/residents.ts";
 import { LeakRetries } from "./undo/retry-leaks.ts";
 import { Suspects } from "./undo/suspects.ts";
 import { Signs } from "./undo/signs.ts";
+import { Leftovers } from "./undo/leftovers.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
 
@@ -25,7 +26,8 @@ export function composeUndo(ground: Ground) {
   const leaks = new Leaks(ground);
   // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
-  const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
+  const leftovers = new Leftovers({ ...ground, residents });
+  const undo = new Undo({ ...ground, suspects, leaks, leftovers, afterwork, offline });
   const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
   const signs = new Signs({ ...ground, residents });
   const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });

@@ -96,9 +96,15 @@ test("explainOutcome tells a missing program from one that could not be run", ()
       code: "delegate-unrunnable",
       message: expect.stringContaining(failure),
     });
-  expect(explainOutcome(outcome({ exitCode: undefined, failure: "killed" }), context)).toMatchObject({
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "refused" }), context)).toMatchObject({
     code: "delegate-failed",
   });
+});
+
+test("explainOutcome says to try later when the hand had too much to do, and only then", () => {
+  const refused = { exitCode: undefined, failure: "refused", message: "Cannot run more than 8 plugins" } as const;
+  expect(explainOutcome(outcome({ ...refused, errno: 11 }), context)).toMatchObject({ code: "try-later" });
+  expect(explainOutcome(outcome(refused), context)).toMatchObject({ code: "delegate-failed" });
 });
 
 test("explainOutcome takes a plugin that the daemon had killed because it hung for one that ran too long", () => {

@@ -1,6 +1,7 @@
 import { LeveeError, type ErrorCode } from "../base/errors.ts";
 import { parseCniError } from "../cni/cni-error.ts";
 import type { Outcome } from "../wire/outcome.ts";
+import { isBusyRefusal } from "./refusal.ts";
 
 /** The run of an outcome, for the error message. */
 interface RunContext {
@@ -51,7 +52,7 @@ export function isNotStarted(code: string): boolean {
 }
 
 function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
-  const code = notStarted[outcome.failure ?? ""] ?? "delegate-failed";
+  const code = isBusyRefusal(outcome) ? "try-later" : (notStarted[outcome.failure ?? ""] ?? "delegate-failed");
   const message = outcome.message === "" ? `it could not be run: ${outcome.failure ?? ""}` : outcome.message;
   return new LeveeError(
     code,

@@ -18,6 +18,8 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
   };
   const { hand } = connection({ version: 2, isResident: true, clock });
   const running = hand.run(order, 1);
+  // The resident hand's runs wait for a place, also when one is free.
+  await Promise.resolve();
   fire();
   expect(running).rejects.toMatchObject({ code: "hand-lost" });
 });
@@ -281,9 +283,65 @@ test.each([
   ).toThrow("Cannot read an entry field");
 });
 
-test("run asks for a scratch namespace only when told to", () => {
+test("run asks for a scratch namespace only when told to", async () => {
   const { hand, sent } = connection(resident);
   void hand.run({ ...order, scratchNetns: true }).catch(() => undefined);
   void hand.run(order).catch(() => undefined);
+  await Promise.resolve();
   expect(sent.map((frame) => numberField(frame, "scratch_netns"))).toEqual([1, undefined]);
 });
+
+test("run lets the resident hand have eight runs at a time; the others wait in their order", async () => {
+  const { hand, sent, settle } = connection(resident);
+  const steps = Array.from({ length: 10 }, (_, index) => index + 1);
+  const ended: number[] = [];
+  const runs = steps.map((step) => hand.run(order, step).then(() => ended.push(step)));
+  const started = (): readonly unknown[] => sent.map((frame) => numberField(frame, "step"));
+  await settled();
+  expect(started()).toEqual(steps.slice(0, 8));
+  for (const [step, more] of [
+    [5, 9],
+    [2, 10],
+  ]) {
+    settle([
+      ["step", step],
+      ["exit_code", 0],
+    ]);
+    await settled();
+    expect(started().at(-1)).toBe(more);
+  }
+  for (const step of steps.filter((one) => one !== 5 && one !== 2))
+    settle([
+      ["step", step],
+      ["exit_code", 0],
+    ]);
+  await Promise.all(runs);
+  expect(ended.toSorted((left, right) => left - right)).toEqual(steps);
+});
+
+test("run and lanes reject for those that wait when the resident hand is lost", async () => {
+  const { hand, cut } = connection(resident);
+  const runs = Array.from({ length: 9 }, (_, index) => hand.run(order, index + 1).catch((thrown: unknown) => thrown));
+  const lanes = Array.from({ length: 9 }, () => hand.places?.lanes.take().catch((thrown: unknown) => thrown));
+  await settled();
+  cut();
+  for (const run of runs) expect(await run).toMatchObject({ code: "hand-lost" });
+  expect(await lanes[8]).toMatchObject({ code: "hand-lost" });
+});
+
+test("a hand that has too much to do is asked again later, whatever the order was", async () => {
+  const { hand, settle } = connection(resident);
+  const looks = [hand.stat(["/run/netns/x"]), hand.links(none), hand.list("/var")];
+  for (const step of [1_000_000, 1_000_001, 1_000_002])
+    settle([
+      ["step", step],
+      ["failure", "refused"],
+      ["errno", 11],
+    ]);
+  for (const look of looks) expect(await look.catch((thrown: unknown) => thrown)).toMatchObject({ code: "try-later" });
+});
+
+/** Lets everything happen that waits for nothing else. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

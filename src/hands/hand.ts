@@ -18,6 +18,8 @@ import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
+import { HandPlaces } from "./hand-places.ts";
+import { foundAt, lookResult } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
 export interface HandChannel {
@@ -33,9 +35,6 @@ export interface HandChannel {
 const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
 const quickMs = 5_000;
-
-const enoent = 2;
-const enotdir = 20;
 
 /** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
@@ -53,6 +52,8 @@ export class Hand {
   readonly version: number;
   /** The plugin folders for a record that names none. */
   readonly cniPath: string;
+  /** Only the resident hand has several users that must wait for each other. */
+  readonly places: HandPlaces | undefined;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
@@ -70,6 +71,7 @@ export class Hand {
     this.version = options.version;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
+    this.places = options.isResident ? new HandPlaces() : undefined;
   }
 
   get isLost(): boolean {
@@ -96,10 +98,11 @@ export class Hand {
     onProgress?: (idleMs: number) => void,
   ): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
+    using _place = this.places === undefined ? undefined : await this.places.runs.take();
     const asked = this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
     const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
-    return asked;
+    return await asked;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
@@ -109,28 +112,21 @@ export class Hand {
   /** The identity behind each path; undefined for a path that does not exist. */
   async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
     const step = this.#unplanned();
-    const outcome = await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome);
-    if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
-      throw new LeveeError(
-        "protocol-violated",
-        `Cannot look at ${paths.join(", ")}: ${outcome.message || "the hand answered for another number of paths"}`,
-      );
-    }
-    return outcome.found;
+    return foundAt(paths, await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome));
   }
 
   /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
   async links(netns: NetnsPath | "", countsUsers = false): Promise<NetnsLinks | undefined> {
     this.#require("links");
     const step = this.#unplanned();
-    return done(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
+    return lookResult(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
   }
 
   /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */
   async list(folder: string, after?: string): Promise<FolderPage | undefined> {
     this.#require("list");
     const step = this.#unplanned();
-    return done(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
+    return lookResult(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
   }
 
   /** Makes sure that no process of a lost hand is left. */
@@ -201,6 +197,7 @@ export class Hand {
   left(): void {
     const waiters = [...(this.#waiting?.values() ?? [])];
     this.#waiting = undefined;
+    this.places?.close(this.#lostError());
     for (const waiter of waiters) {
       waiter.stopTimer();
       waiter.reject(this.#lostError());
@@ -210,13 +207,6 @@ export class Hand {
   #lostError(): LeveeError {
     return new LeveeError("hand-lost", `Cannot go on as the shim with process ID ${this.identity.pid} went away`);
   }
-}
-
-/** A missing path is an answer, but a failed look is an error, because callers delete things by the answer. */
-function done<T>({ value, outcome }: { readonly value: T; readonly outcome: Outcome }): T | undefined {
-  if (outcome.failure === undefined) return value;
-  if (outcome.errno === enoent || outcome.errno === enotdir) return undefined;
-  throw new LeveeError(outcome.failure === "refused" ? "protocol-violated" : "io-failed", outcome.message);
 }
 
 interface Waiter {

@@ -106,3 +106,8 @@ test("runDel keeps the pod's values after a timeout, because the plugin may have
   );
   expect(plugins).toBe("ba");
 });
+
+test("runDel stops and says to try later when the hand refuses because it is busy: no plugin has failed", async () => {
+  const busy = { exitCode: undefined, failure: "refused", errno: 11, message: "too many" } as const;
+  expect(await run(() => outcome(busy)).catch((thrown: unknown) => thrown)).toMatchObject({ code: "try-later" });
+});

@@ -42,8 +42,10 @@ export async function runDel(
     try {
       await delLink(hand, chain, { ...place, remainingMs: () => shareMs(place.remainingMs(), at) }, { ...options, at });
     } catch (thrown) {
-      if (hand.isLost) throw thrown;
-      failures.push({ at, error: toLeveeError(thrown, `Cannot undo ${chain.network}`) });
+      const error = toLeveeError(thrown, `Cannot undo ${chain.network}`);
+      // A hand that has too much to do has tried nothing, so the plugin did not fail.
+      if (hand.isLost || error.code === "try-later") throw error;
+      failures.push({ at, error });
     }
   }
   return failures;

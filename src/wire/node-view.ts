@@ -5,17 +5,30 @@ import type { PodNow } from "./pod-now.ts";
  * `protocolVersion` is their version, and new versions only add fields.
  */
 export type Question =
-  | { readonly ask: "attachments" }
+  | ({ readonly ask: "attachments" } & Paged)
   | { readonly ask: "timeline"; readonly namespace: string; readonly name: string }
   /** `retry`: try every leak again now. `forget`: remove the leak with this ID from the ledger without an undo. */
-  | { readonly ask: "leaks"; readonly retry?: true; readonly forget?: string }
+  | ({ readonly ask: "leaks"; readonly retry?: true; readonly forget?: string } & Paged)
   /** `run` starts a round of garbage collection that only looks, or also acts. */
-  | { readonly ask: "gc"; readonly run?: "look" | "fix" }
+  | ({ readonly ask: "gc"; readonly run?: "look" | "fix" } & Paged)
   | { readonly ask: "node" }
   | { readonly ask: "top" }
   | { readonly ask: "checks" };
 
-export interface AttachmentsAnswer {
+/**
+ * Asks for a list page by page: `after` is empty for the first page, then the `next` of the page before. Without it the
+ * answer is the whole list in one frame, or an error. A daemon that knows no pages sends the whole list, without `next`.
+ */
+interface Paged {
+  readonly after?: string;
+}
+
+/** `next` is absent on the last page. Rows that come or go meanwhile may be missing; no other row is, and none is twice. */
+interface PageEnd {
+  readonly next?: string;
+}
+
+export interface AttachmentsAnswer extends PageEnd {
   readonly attachments: readonly AttachmentView[];
 }
 
@@ -84,7 +97,8 @@ export interface TimelineEntry {
   readonly stderr?: string;
 }
 
-export interface LeaksAnswer {
+/** Each page has the whole of `quarantined`, which is short. */
+export interface LeaksAnswer extends PageEnd {
   readonly leaks: readonly LeakView[];
   readonly quarantined: readonly QuarantineView[];
 }
@@ -109,7 +123,7 @@ interface QuarantineView {
 }
 
 /** The findings of the last garbage collection round, and its actions. */
-export interface GcAnswer {
+export interface GcAnswer extends PageEnd {
   /** The requested round, else the last one. It is over once `finished` has reached it. */
   readonly round: number;
   readonly finished: number;

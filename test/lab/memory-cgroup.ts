@@ -32,6 +32,11 @@ export class MemoryCgroup implements AsyncDisposable {
     return Number(readFileSync(join(this.folder, "memory.usage_in_bytes"), "utf8"));
   }
 
+  /** The most that was ever charged, file cache included. */
+  get maxUsageBytes(): number {
+    return Number(readFileSync(join(this.folder, "memory.max_usage_in_bytes"), "utf8"));
+  }
+
   /** A row of `memory.stat`. */
   stat(row: string): number {
     const found = readFileSync(join(this.folder, "memory.stat"), "utf8")

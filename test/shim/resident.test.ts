@@ -49,7 +49,7 @@ test("runs plugins for any container and namespace, and obeys ROUTES, STAT and R
   expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ alive: false, processes: 0 });
 });
 
-test("runs eight plugins at once and refuses the ninth", async () => {
+test("runs eight plugins at once and refuses the ninth for now", async () => {
   const peer = await connect();
   const slow = sandbox.plugin("slow", "sleep 0.4");
   const started = performance.now();
@@ -58,10 +58,11 @@ test("runs eight plugins at once and refuses the ninth", async () => {
   for (let count = 0; count < 9; count += 1) {
     const frame = await peer.expect("OUTCOME");
     const outcome = readOutcome(frame);
-    ended.set(numberField(frame, "step"), outcome.failure ?? outcome.exitCode);
+    const busy = outcome.errno === 11 ? " for now" : "";
+    ended.set(numberField(frame, "step"), outcome.failure === undefined ? outcome.exitCode : outcome.failure + busy);
   }
   expect(performance.now() - started).toBeLessThan(1_500);
-  expect(ended.get(9)).toBe("refused");
+  expect(ended.get(9)).toBe("refused for now");
   expect([...ended.values()].filter((value) => value === 0)).toHaveLength(8);
 });
 

@@ -97,7 +97,7 @@ impl Hand {
     pub fn take(&mut self, frame: &Frame) -> Result<(), String> {
         if self.jobs.len() >= JOBS_MAX && frame.kind != kind::KILL {
             let message = format!("Cannot carry out more than {} orders at a time", JOBS_MAX);
-            self.end(frame.step()?, Outcome::refused(&message));
+            self.end(frame.step()?, Outcome::too_busy(&message));
             return Ok(());
         }
         match frame.kind {
@@ -115,13 +115,13 @@ impl Hand {
 
     pub fn run(&mut self, order: Rc<RunOrder>) {
         let running = self.jobs.iter().filter(|job| job.is_run()).count();
-        let refusal = order.refusal(&self.rules).or_else(|| {
-            let most = self.rules.runs_at_once();
-            (running >= most)
-                .then(|| format!("Cannot run more than {} plugins at a time: {} are running", most, running))
-        });
-        match refusal {
+        let most = self.rules.runs_at_once();
+        match order.refusal(&self.rules) {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
+            None if running >= most => {
+                let message = format!("Cannot run more than {} plugins at a time: {} are running", most, running);
+                self.end(order.step, Outcome::too_busy(&message));
+            }
             None if order.scratch_netns => {
                 let (step, surroundings) = (order.step, self.surroundings.clone());
                 self.begin(step, "exec", ScratchRun::begin(order, surroundings));

@@ -1,5 +1,6 @@
 //! How an order ended, in the fields that OUTCOME and RESUME carry.
 
+use crate::sys;
 use crate::wire::frame::Fields;
 use crate::wire::tag;
 
@@ -28,5 +29,10 @@ impl Outcome {
 
     pub fn refused(message: &str) -> Outcome {
         Outcome::failed("refused", None, message)
+    }
+
+    /// For an order that comes at a bad moment and can be made again later.
+    pub fn too_busy(message: &str) -> Outcome {
+        Outcome::failed("refused", Some(sys::EAGAIN), message)
     }
 }

@@ -2,7 +2,8 @@ import { basename } from "node:path";
 import { hasOffline } from "../../state/journal/offline-records.ts";
 import type { LeakView } from "../../wire/node-view.ts";
 import { confFacts } from "./conf-facts.ts";
-import { askDaemon, type Context } from "../context.ts";
+import type { Context } from "../context.ts";
+import { askLeaks } from "./ask-pages.ts";
 import { offlineDeleteName } from "./disk-view.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { netnsName, podText, type PodKey } from "./names.ts";
@@ -43,7 +44,7 @@ export async function detachPod(context: Context, key: PodKey, conf: string): Pr
 async function leaksOf(context: Context, pods: readonly PodSandbox[]): Promise<readonly LeakView[]> {
   if (pods.length === 0) return [];
   // The DEL has succeeded; if the daemon went away since, there is nothing more to ask.
-  const { leaks } = await askDaemon(context, { ask: "leaks" }).catch(() => ({ leaks: [] }));
+  const { leaks } = await askLeaks(context).catch(() => ({ leaks: [] }));
   return leaks.filter((leak) => pods.some(({ containerId }) => containerId === leak.containerId));
 }
 

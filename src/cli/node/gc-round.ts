@@ -1,5 +1,6 @@
 import type { GcAnswer } from "../../wire/node-view.ts";
 import { askDaemon, type Context } from "../context.ts";
+import { askFindings } from "./ask-pages.ts";
 import { CommandFailure } from "../failure.ts";
 
 /** The daemon answers at once and works in the background. */
@@ -10,11 +11,12 @@ const roundMsMax = 300_000;
 /** Makes the daemon run one GC round now and waits for its end. */
 export async function runGcRound(context: Context, run: "look" | "fix"): Promise<GcAnswer> {
   const { clock, interrupted } = context.shell;
-  const { round } = await askDaemon(context, { ask: "gc", run });
+  // Pages, because the answer also has the findings of the last round.
+  const { round } = await askDaemon(context, { ask: "gc", run, after: "" });
   const endsMs = clock.monotonicMs() + roundMsMax;
   while (clock.monotonicMs() < endsMs) {
-    const answer = await askDaemon(context, { ask: "gc" });
-    if (answer.finished >= round) return requireLook(answer);
+    const answer = await askDaemon(context, { ask: "gc", after: "" });
+    if (answer.finished >= round) return requireLook(await askFindings(context));
     if (answer.round < round) throw ended("Cannot finish the round: the daemon was restarted meanwhile");
     await clock.sleep(pollMs, interrupted);
   }

@@ -1,5 +1,6 @@
 import type { LeaksAnswer, LeakView } from "../../wire/node-view.ts";
-import { askDaemon, type Context } from "../context.ts";
+import type { Context } from "../context.ts";
+import { askLeaks } from "./ask-pages.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 
 const pollMs = 200;
@@ -8,7 +9,7 @@ const retryMsMax = 60_000;
 
 /** Removes one leak from the ledger without an undo. `isSure` means that the person has confirmed it. */
 export async function forgetLeak(context: Context, id: string, isSure: boolean): Promise<LeakView> {
-  const { leaks } = await askDaemon(context, { ask: "leaks" });
+  const { leaks } = await askLeaks(context);
   const leak = oneOf(
     leaks.filter((entry) => entry.id.startsWith(id)),
     id,
@@ -18,19 +19,19 @@ export async function forgetLeak(context: Context, id: string, isSure: boolean):
       `Cannot forget ${leak.id} without --yes: ${leak.network === "" ? "its leftovers" : `${leak.network} (${leak.ifname})`} of ${podOf(leak)} would stay on the node, because the daemon would never retry the undo`,
       `levee leaks --forget ${leak.id} --yes, once you have removed it by hand`,
     );
-  await askDaemon(context, { ask: "leaks", forget: leak.id });
+  await askLeaks(context, { forget: leak.id });
   return leak;
 }
 
 /** Makes the resident hand retry every leak now, and waits until each was tried once. */
 export async function retryLeaks(context: Context): Promise<LeaksAnswer> {
   const { clock, interrupted } = context.shell;
-  const before = await askDaemon(context, { ask: "leaks" });
-  let now = await askDaemon(context, { ask: "leaks", retry: true });
+  const before = await askLeaks(context);
+  let now = await askLeaks(context, { retry: true });
   const endsMs = clock.monotonicMs() + retryMsMax;
   while (untried(before, now).length > 0 && clock.monotonicMs() < endsMs) {
     await clock.sleep(pollMs, interrupted);
-    now = await askDaemon(context, { ask: "leaks" });
+    now = await askLeaks(context);
   }
   return now;
 }

@@ -5,6 +5,7 @@ import { recorderView } from "../../state/journal/record-view.ts";
 import { readStory } from "../../state/recorder/recorder-read.ts";
 import { recorderFolder } from "../../state/recorder/recorder-segments.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../../wire/node-view.ts";
+import { askAttachments, askLeaks } from "./ask-pages.ts";
 import { isUnreachable } from "./ask.ts";
 import { askDaemon, type Context } from "../context.ts";
 import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk, type DiskJournal } from "./disk-view.ts";
@@ -18,11 +19,11 @@ export interface Sourced<T> {
 }
 
 export function readAttachments(context: Context): Promise<Sourced<AttachmentsAnswer>> {
-  return daemonOrDisk(context, () => askDaemon(context, { ask: "attachments" }), attachmentsOnDisk);
+  return daemonOrDisk(context, () => askAttachments(context), attachmentsOnDisk);
 }
 
 export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
-  return daemonOrDisk(context, () => askDaemon(context, { ask: "leaks" }), leaksOnDisk);
+  return daemonOrDisk(context, () => askLeaks(context), leaksOnDisk);
 }
 
 /** The quarantine folder of the daemon, whose state folder may differ from the settings. */

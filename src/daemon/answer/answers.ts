@@ -19,9 +19,10 @@ import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Recovery } from "../undo/recovery.ts";
 import { changeLeaks, type ChangeLeaksNeeds } from "./change-leaks.ts";
+import { beginningOf, pageOf } from "./page.ts";
 import { parseQuestion } from "./parse-question.ts";
 import { podNow, type PodNowNeeds } from "./pod-now.ts";
-import { nodeAnswer, type NodeAnswerNeeds, type ThisNode } from "./node-answer.ts";
+import { nodeAnswer, noticesMax, type NodeAnswerNeeds, type ThisNode } from "./node-answer.ts";
 import { topAnswer, type TopNeeds } from "./top-answer.ts";
 
 type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
@@ -41,13 +42,13 @@ export function answerQuestion(text: string, needs: AnswerNeeds): AnyAnswer | Pr
   const question = parseQuestion(text);
   switch (question.ask) {
     case "attachments":
-      return attachmentsAnswer(needs.attachments);
+      return attachmentsAnswer(question.after, needs.attachments);
     case "timeline":
       return timelineAnswer(question, needs.timeline);
     case "leaks":
       return answerLeaks(question, needs.leaks);
     case "gc":
-      return needs.gc.answer(question.run === undefined ? undefined : needs.gc.ask(question.run));
+      return gcAnswer(question, needs.gc);
     case "node":
       return nodeAnswer(needs.node);
     case "checks":
@@ -62,10 +63,13 @@ interface AttachmentsNeeds {
   readonly recovery: Pick<Recovery, "isPending" | "isDeletePending">;
 }
 
-function attachmentsAnswer({ journal, recovery }: AttachmentsNeeds): AttachmentsAnswer {
-  return {
-    attachments: journal.all().map((record) => ({ ...recordView(record), phase: phaseOf(record, recovery) })),
-  };
+function attachmentsAnswer(after: string | undefined, { journal, recovery }: AttachmentsNeeds): AttachmentsAnswer {
+  const { rows, ...end } = pageOf(journal.all(), {
+    after,
+    keyOf: ({ token }) => token,
+    viewOf: (record) => ({ ...recordView(record), phase: phaseOf(record, recovery) }),
+  });
+  return { attachments: rows, ...end };
 }
 
 /** The phase of a record for people: recovery knows more than the record. */
@@ -93,7 +97,7 @@ async function timelineAnswer(
   const kept = await recorder.of(namespace, name);
   const entries = kept.entries.map(recorderView);
   const { notice } = recorder;
-  const notices = [...sourceNotices(), ...(notice === undefined ? [] : [notice])];
+  const notices = [...(notice === undefined ? [] : [notice]), ...sourceNotices()].slice(0, noticesMax);
   const now = await podNow({ namespace, name }, entries, needs);
   return {
     namespace,
@@ -110,15 +114,37 @@ function answerLeaks(
   needs: ChangeLeaksNeeds,
 ): LeaksAnswer | Promise<LeaksAnswer> {
   return question.forget === undefined && question.retry === undefined
-    ? leaksAnswer(needs)
-    : changeLeaks(question, needs).then(() => leaksAnswer(needs));
+    ? leaksAnswer(question, needs)
+    : changeLeaks(question, needs).then(() => leaksAnswer(question, needs));
 }
 
-function leaksAnswer({ journal }: ChangeLeaksNeeds): LeaksAnswer {
-  return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
+function leaksAnswer({ after }: { readonly after?: string }, { journal }: ChangeLeaksNeeds): LeaksAnswer {
+  const { rows, ...end } = pageOf(journal.leaks(), { after, keyOf: ({ id }) => id, viewOf: leakView });
+  return { leaks: rows, quarantined: journal.quarantined().map(quarantineView), ...end };
 }
 
-/** An answer is one frame, and a person reads only the first rows. */
+/** Nine digits are enough for any finding of a round. */
+const findingDigits = 9;
+
+function gcAnswer(
+  { run, after }: Extract<Question, { readonly ask: "gc" }>,
+  gc: Pick<SelfGc, "answer" | "ask">,
+): GcAnswer {
+  const answer = gc.answer(run === undefined ? undefined : gc.ask(run));
+  const { findings } = answer;
+  if (after === undefined) {
+    const shown = beginningOf(findings);
+    const more = findings.length - shown.length;
+    const notes = more === 0 ? answer.notes : [...answer.notes, `${more} more findings are not shown`];
+    return { ...answer, findings: shown, notes };
+  }
+  const keyOf = ({ index }: { readonly index: number }): string => String(index).padStart(findingDigits, "0");
+  const numbered = findings.map((finding, index) => ({ finding, index }));
+  const { rows, ...end } = pageOf(numbered, { after, keyOf, viewOf: ({ finding }) => finding });
+  return { ...answer, findings: rows, ...end };
+}
+
+/** A person reads only the first rows. */
 const networksMax = 1_000;
 
 interface ChecksNeeds {
@@ -134,7 +160,7 @@ export function checksAnswer({ nodeName, checks, measures }: ChecksNeeds): Check
     nodeName,
     isReady: checks.isReady,
     checks: checks.all(),
-    networks: networks.toSorted((left, right) => rank(left) - rank(right)).slice(0, networksMax),
+    networks: beginningOf(networks.toSorted((left, right) => rank(left) - rank(right)).slice(0, networksMax)),
     networksTotal: networks.length,
     ...(ageMs === undefined ? {} : { networksAgeMs: Math.round(ageMs) }),
     shimSoftware: measures.shimSoftware,

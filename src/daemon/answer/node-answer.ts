@@ -5,6 +5,9 @@ import { protocolVersion } from "../../wire/frame.ts";
 import type { NodeAnswer } from "../../wire/node-view.ts";
 import type { Residents } from "../undo/residents.ts";
 
+/** A folder of broken YAML files has one notice for each, and the first ones say enough. */
+export const noticesMax = 100;
+
 /** Facts about the daemon and its node that no single part knows. */
 export interface ThisNode {
   readonly software: string;
@@ -45,6 +48,6 @@ export function nodeAnswer({ thisNode, config, bootId, journal, admission, resid
       pid: hand.identity.pid,
       sinceWallMs,
     })),
-    notices: thisNode.notices(),
+    notices: thisNode.notices().slice(0, noticesMax),
   };
 }

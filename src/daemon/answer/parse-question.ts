@@ -24,7 +24,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const readers: Readonly<Record<string, (fields: Fields) => Question | undefined>> = Object.assign(
   Object.create(null) as Record<string, never>,
   {
-    attachments: () => ({ ask: "attachments" }),
+    attachments: ({ after }: Fields) => ({ ask: "attachments", ...pageAfter(after) }),
     node: () => ({ ask: "node" }),
     checks: () => ({ ask: "checks" }),
     top: () => ({ ask: "top" }),
@@ -38,22 +38,33 @@ function readTimeline({ namespace, name }: Fields): Question | undefined {
   return typeof namespace === "string" && typeof name === "string" ? { ask: "timeline", namespace, name } : undefined;
 }
 
-function readLeaks({ retry, forget }: Fields): Question {
-  if (typeof forget === "string") return { ask: "leaks", forget };
-  if (retry === true) return { ask: "leaks", retry };
-  if (retry === undefined && forget === undefined) return { ask: "leaks" };
+function readLeaks({ retry, forget, after }: Fields): Question {
+  const page = pageAfter(after);
+  if (typeof forget === "string") return { ask: "leaks", forget, ...page };
+  if (retry === true) return { ask: "leaks", retry, ...page };
+  if (retry === undefined && forget === undefined) return { ask: "leaks", ...page };
   throw new LeveeError(
     "decode-failed",
     "Cannot understand the question: for leaks, retry must be true or forget must be the ID of an entry",
   );
 }
 
-function readGc({ run }: Fields): Question {
-  if (run === undefined) return { ask: "gc" };
-  if (run === "look" || run === "fix") return { ask: "gc", run };
+function readGc({ run, after }: Fields): Question {
+  const page = pageAfter(after);
+  if (run === undefined) return { ask: "gc", ...page };
+  if (run === "look" || run === "fix") return { ask: "gc", run, ...page };
   throw new LeveeError(
     "decode-failed",
     `Cannot understand the question: run must be look or fix: current value is ${clip(JSON.stringify(run))}`,
+  );
+}
+
+function pageAfter(after: unknown): { readonly after?: string } {
+  if (after === undefined) return {};
+  if (typeof after === "string") return { after };
+  throw new LeveeError(
+    "decode-failed",
+    `Cannot understand the question: after must be text: current value is ${clip(JSON.stringify(after))}`,
   );
 }
 

@@ -12,7 +12,7 @@ import { openOf } from "./pod-now.ts";
 
 /** A screen is small. */
 const rowsMax = 20;
-const noticesMax = 5;
+const noticesShown = 5;
 
 export interface TopNeeds {
   readonly thisNode: ThisNode;
@@ -53,7 +53,7 @@ export function topAnswer({ thisNode, clock, journal, hung, pulse, ...needs }: T
     },
     failures: pulse.failures,
     totals: pulse.totals,
-    notices: thisNode.notices().slice(0, noticesMax),
+    notices: thisNode.notices().slice(0, noticesShown),
   };
 }
 

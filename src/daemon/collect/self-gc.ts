@@ -18,8 +18,6 @@ const handPollMs = 1_000;
 const jitterShare = 0.2;
 /** An interval given in seconds instead of milliseconds must not keep the hand busy. */
 const pauseMsMin = 100;
-/** All findings with their texts must fit into one frame. */
-const findingsMax = 1_000;
 
 interface SelfGcNeeds {
   readonly clock: Clock;
@@ -81,7 +79,7 @@ export class SelfGc implements Service {
       finishedWallMs: this.#finishedWallMs,
       intervalMs: this.#needs.config.gcIntervalMs,
       failure: this.#failure,
-      findings: this.#findings.slice(0, findingsMax),
+      findings: this.#findings,
       notes: this.#notes,
     };
   }
@@ -138,13 +136,8 @@ export class SelfGc implements Service {
     });
     const missing = await this.#needs.missing.round(hand, attachments.sight);
     this.#findings = [...attachments.findings, ...leases.findings, ...missing.findings];
-    this.#notes = [...leases.notes, ...missing.notes, ...this.#clipped()];
+    this.#notes = [...leases.notes, ...missing.notes];
     return attachments.isPending || missing.isPending;
-  }
-
-  #clipped(): readonly string[] {
-    const more = this.#findings.length - findingsMax;
-    return more > 0 ? [`${more} more findings are not shown`] : [];
   }
 
   #hand(): Hand | undefined {

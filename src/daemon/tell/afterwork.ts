@@ -14,6 +14,10 @@ import { AttachedTeller } from "./tell-attached.ts";
 /** In a storm a pod takes longer than this to start. Each waiting status keeps a few KiB of results meanwhile. */
 const statusPatience = { keptMsMax: 10_000, keptMax: 250 };
 
+const repairKey = Symbol("repair");
+/** The next daemon does the rest, unless Multus comes next. */
+const repairedAtEndMax = 1_000;
+
 export interface AfterworkNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "deviceInfoDir">;
@@ -36,6 +40,8 @@ export class Afterwork {
   readonly #idle: SpareTime;
   readonly #statusTime: SpareTime;
   readonly #teller: AttachedTeller;
+  /** Tokens of attachments whose files of Multus are missing. */
+  readonly #unmirrored = new Set<string>();
 
   constructor(needs: AfterworkNeeds) {
     this.#needs = needs;
@@ -75,21 +81,44 @@ export class Afterwork {
     const { statusTeller, mirror, config, logger } = this.#needs;
     statusTeller.drop(record.containerId);
     this.#idle.drop(record.token);
+    this.#unmirrored.delete(record.token);
     this.#statusTime.drop(record.token);
     await mirror.remove(record);
     await removeDeviceInfo(record, config.deviceInfoDir, logger);
   }
 
-  /** Missing mirror files are rewritten when the daemon is idle: after a storm there may be many, and shims wait now. */
+  /**
+   * Missing mirror files are rewritten when the daemon is idle, one attachment at a time: there may be thousands, and
+   * shims wait now.
+   */
   async repairMirror(): Promise<void> {
     const { journal, mirror } = this.#needs;
-    await mirror.repair(journal.all(), (record) => this.#idle.later(() => void mirror.write(record), record.token));
+    await mirror.repair(journal.all(), ({ token }) => this.#unmirrored.add(token));
+    this.#repairLater();
+  }
+
+  #repairLater(): void {
+    if (this.#unmirrored.size === 0) return;
+    this.#idle.later(() => {
+      this.#repairSome(1);
+      this.#repairLater();
+    }, repairKey);
+  }
+
+  #repairSome(count: number): void {
+    const { journal, mirror } = this.#needs;
+    for (const token of [...this.#unmirrored.values().take(count)]) {
+      this.#unmirrored.delete(token);
+      const record = journal.findByToken(token);
+      if (record !== undefined) void mirror.write(record);
+    }
   }
 
   /** Does the work now that the next daemon would miss. */
   async finish(): Promise<void> {
     this.#idle.finish();
     this.#statusTime.finish();
+    this.#repairSome(repairedAtEndMax);
     await this.#needs.mirror.settled();
   }
 }

@@ -53,6 +53,7 @@ function nodeWith(
     suspects,
     journal: { delFailed: () => Promise.resolve(), removed: () => Promise.resolve() },
     leaks: { settle: () => Promise.resolve() },
+    leftovers: { leftBy: (_record, failures) => Promise.resolve(failures) },
     afterwork: { drop: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },
   });

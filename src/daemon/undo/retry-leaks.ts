@@ -119,7 +119,9 @@ async function retryLeak(hand: Hand, entry: LeakEntry, needs: LeakRetriesNeeds):
       needs.suspects.add(record.token, hand.identity);
       throw thrown;
     }
-    await needs.journal.leakRetried(entry.id, toLeveeError(thrown, "Cannot retry").message, entry.hasTimedOut);
+    const { code, message } = toLeveeError(thrown, "Cannot retry");
+    // Nothing was tried, so the next round may.
+    if (code !== "try-later") await needs.journal.leakRetried(entry.id, message, entry.hasTimedOut);
   }
 }
 

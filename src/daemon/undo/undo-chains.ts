@@ -64,6 +64,8 @@ export async function undoChains(
   needs: UndoChainsNeeds,
 ): Promise<readonly ChainFailure[]> {
   const { clock, bootId } = needs;
+  // The time counts from here: a wait for the hand is no failure of the plugins.
+  using _lane = await order.hand.places?.lanes.take();
   const endsMs = clock.monotonicMs() + order.limitMs;
   const due = chainsDue(record, order.last ?? [], bootId);
   const failures: ChainFailure[] = [];

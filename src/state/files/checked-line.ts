@@ -4,7 +4,7 @@ import { crc32 } from "./crc32.ts";
  * Self-delimiting lines: `<letter><version> <CRC-32, 8 hex digits> <body>\n`. The body is one line of JSON.
  * The checksum covers letter, version and body, so that a damaged version digit does not look like a newer format.
  */
-type LineLetter = "L" | "C" | "F";
+export type LineLetter = "L" | "C" | "F";
 
 /** The version of the lines this build writes, and the only one it reads. */
 export const lineVersion = 1;

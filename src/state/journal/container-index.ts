@@ -1,15 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { ContainerId } from "../../base/brand.ts";
-import { errnoOf, LeveeError } from "../../base/errors.ts";
-import {
-  encodeLine,
-  endsCleanly,
-  lineVersion,
-  readLines,
-  type DamagedBytes,
-  type GoodLine,
-} from "../files/checked-line.ts";
+import { LeveeError } from "../../base/errors.ts";
+import { encodeLine, endsCleanly, lineVersion, type DamagedBytes, type GoodLine } from "../files/checked-line.ts";
+import { LineFile } from "../files/line-file.ts";
 import { LogFile, type OpenLog } from "../files/log-file.ts";
 
 /**
@@ -81,27 +74,19 @@ export interface LoadedIndex {
 }
 
 export async function loadIndex(path: string): Promise<LoadedIndex> {
-  const file = await readFile(path).catch((cause: unknown) => {
-    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
-    throw cause;
-  });
+  using file = LineFile.open(path);
   if (file === undefined) return { exists: false, ids: new Set(), goodBytes: 0, damaged: [], sound: false };
   const ids = new Set<ContainerId>();
   const damaged: DamagedBytes[] = [];
   let goodBytes = 0;
-  for (const segment of readLines(file, "C")) {
+  for (const segment of file.segments("C", file.fileBytes)) {
     if (segment.kind === "torn") continue;
     if (segment.kind === "damaged") damaged.push(segment);
     else applyLine(segment, ids, path);
     if (segment.kind === "line") goodBytes = segment.offset + segment.bytes;
   }
-  return {
-    exists: true,
-    ids,
-    goodBytes,
-    damaged,
-    sound: damaged.length === 0 && goodBytes === file.length && endsCleanly(file),
-  };
+  const isWhole = goodBytes === file.fileBytes && (goodBytes === 0 || endsCleanly(file.read(goodBytes - 1, 1)));
+  return { exists: true, ids, goodBytes, damaged, sound: damaged.length === 0 && isWhole };
 }
 
 type Sign = "+" | "-";

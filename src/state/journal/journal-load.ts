@@ -1,9 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { errnoOf, LeveeError } from "../../base/errors.ts";
-import { endsCleanly, lineVersion, readLines, type GoodLine, type Segment } from "../files/checked-line.ts";
+import { LeveeError } from "../../base/errors.ts";
+import { endsCleanly, lineVersion, type GoodLine, type Segment } from "../files/checked-line.ts";
+import { LineFile } from "../files/line-file.ts";
 import { entryFromJson, type JournalEntry } from "./journal-entry.ts";
 import { JournalState } from "./journal-state.ts";
-import { isBehindLastSync, isHole, provesSync, type FileEnds } from "./unsynced-end.ts";
+import { forgetCommonParts } from "./record-json.ts";
+import { isBehindLastSync, isHole, provesSync } from "./unsynced-end.ts";
 
 /** The content of a journal file. Reading changes nothing on disk. */
 export interface LoadedJournal {
@@ -29,49 +30,42 @@ interface DamagedPart {
 }
 
 export async function loadJournal(path: string): Promise<LoadedJournal> {
-  const file = await readFile(path).catch((cause: unknown) => {
-    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
-    throw cause;
-  });
-  return { exists: file !== undefined, ...new Replay(file ?? Buffer.alloc(0), path).run() };
-}
-
-/** Without the zeros after the last line, which are the room that a killed daemon leaves. */
-function linesBytesOf(file: Buffer): number {
-  let end = file.length;
-  while (end > 0 && file[end - 1] === 0) end -= 1;
-  return end;
+  using file = LineFile.open(path);
+  if (file !== undefined) return { exists: true, ...new Replay(file, path).run() };
+  const nothing = { fileBytes: 0, goodBytes: 0, lines: 0, damaged: [], tornBytes: 0 };
+  return { exists: false, state: new JournalState(), endsCleanly: true, sound: true, ...nothing };
 }
 
 class Replay {
   readonly #path: string;
-  readonly #file: Buffer;
-  readonly #ends: FileEnds;
+  readonly #file: LineFile;
+  /** Where reading ends. */
+  readonly #endBytes: number;
   readonly #state = new JournalState();
   readonly #damaged: DamagedPart[] = [];
   #lines = 0;
   #goodBytes = 0;
   #tornBytes = 0;
 
-  constructor(file: Buffer, path: string) {
-    const linesBytes = linesBytesOf(file);
+  constructor(file: LineFile, path: string) {
     this.#path = path;
-    this.#ends = { fileBytes: file.length, linesBytes };
+    this.#file = file;
     // After an incomplete line the zeros are part of the torn bytes.
-    this.#file = linesBytes === 0 || file[linesBytes - 1] === 0x0a ? file.subarray(0, linesBytes) : file;
+    this.#endBytes = endsWithNewline(file, file.linesBytes) ? file.linesBytes : file.fileBytes;
   }
 
   run(): Omit<LoadedJournal, "exists"> {
     this.#readAll();
-    const [file, state, damaged, lines] = [this.#file, this.#state, this.#damaged, this.#lines];
+    forgetCommonParts();
+    const [fileBytes, state, damaged, lines] = [this.#endBytes, this.#state, this.#damaged, this.#lines];
     const [goodBytes, tornBytes] = [this.#goodBytes, this.#tornBytes];
-    const clean = endsCleanly(file);
-    const sound = damaged.length === 0 && goodBytes + tornBytes === file.length && (tornBytes > 0 || clean);
-    return { state, fileBytes: file.length, endsCleanly: clean, goodBytes, lines, damaged, tornBytes, sound };
+    const endsCleanly = endsWithNewline(this.#file, fileBytes);
+    const sound = damaged.length === 0 && goodBytes + tornBytes === fileBytes && (tornBytes > 0 || endsCleanly);
+    return { state, fileBytes, endsCleanly, goodBytes, lines, damaged, tornBytes, sound };
   }
 
   #readAll(): void {
-    const segments = readLines(this.#file, "L");
+    const segments = this.#file.segments("L", this.#endBytes);
     for (let next = segments.next(); next.done !== true; next = segments.next()) {
       const segment = next.value;
       if (!this.#mayBeTorn(segment)) {
@@ -81,19 +75,19 @@ class Replay {
       const rest = [segment, ...segments];
       if (rest.every((later) => this.#isUnsynced(later))) {
         this.#goodBytes = segment.offset;
-        this.#tornBytes = this.#file.length - segment.offset;
+        this.#tornBytes = this.#endBytes - segment.offset;
       } else for (const later of rest) this.#take(later);
     }
   }
 
   #mayBeTorn(segment: Segment): boolean {
-    return segment.kind === "damaged" && isBehindLastSync(segment.offset, this.#ends) && isHole(segment, this.#ends);
+    return segment.kind === "damaged" && isBehindLastSync(segment.offset, this.#file) && isHole(segment, this.#file);
   }
 
   /** Whether no call relies on a segment behind a hole, because it was never synced. */
   #isUnsynced(segment: Segment): boolean {
     if (segment.kind === "torn") return true;
-    if (segment.kind === "damaged") return isHole(segment, this.#ends);
+    if (segment.kind === "damaged") return isHole(segment, this.#file);
     const entry = readEntry(segment, this.#path);
     return !(entry instanceof LeveeError) && !provesSync(entry, this.#state);
   }
@@ -140,9 +134,13 @@ function newer(path: string, line: GoodLine, seen: string): LeveeError {
   );
 }
 
-function brokenLine(file: Buffer, line: GoodLine, problem: LeveeError): DamagedPart {
-  const content = Buffer.from(file.subarray(line.offset, line.offset + line.bytes));
-  return { offset: line.offset, content, reason: problem.message };
+function brokenLine(file: LineFile, line: GoodLine, problem: LeveeError): DamagedPart {
+  return { offset: line.offset, content: file.read(line.offset, line.bytes), reason: problem.message };
+}
+
+/** An empty file does, too: a line can be appended. */
+function endsWithNewline(file: LineFile, endBytes: number): boolean {
+  return endBytes === 0 || endsCleanly(file.read(endBytes - 1, 1));
 }
 
 /** Joins neighbouring damage, so that a bad sector gives one file in quarantine and not hundreds. */

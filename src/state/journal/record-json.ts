@@ -10,6 +10,7 @@ import type {
 } from "../../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../../base/identity.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
+import { SharedParts } from "./shared-parts.ts";
 import type { Chain, ChainLink, MultusOrigin, RouteEdit } from "../../cni/chain.ts";
 import {
   attachmentPhases,
@@ -34,8 +35,19 @@ import {
   type Shape,
 } from "../files/json-shape.ts";
 
-/** Texts that many records share, so that a restarted daemon needs no more memory than before. */
+/**
+ * Texts and parts that many records share, so that a restarted daemon needs no more memory than before. The parts are
+ * those that `chainParts` shares when a pod asks for nothing of its own.
+ */
 const common = new SharedTexts(256 * 1024);
+const commonLinks = new SharedParts<readonly ChainLink[]>();
+const commonRoutes = new SharedParts<RouteEdit>();
+const commonOrigins = new SharedParts<MultusOrigin>();
+
+/** All records are read. A later one, in a line of its own, shares with none of them. */
+export function forgetCommonParts(): void {
+  for (const parts of [commonLinks, commonRoutes, commonOrigins]) parts.clear();
+}
 
 /**
  * Converts records to plain JSON values and back. Only this file casts to branded types: the values were checked when
@@ -129,7 +141,23 @@ function sharedAt(json: Shape, key: string): string {
 }
 
 function identityFromJson(json: Shape): NetnsIdentity {
-  return { device: bigintAt(json, "device"), inode: bigintAt(json, "inode") };
+  return { device: sharedDevice(bigintAt(json, "device")), inode: bigintAt(json, "inode") };
+}
+
+let lastArgs = "";
+
+/** All chains of a record have the same ones. */
+function sharedArgs(args: string): string {
+  if (args !== lastArgs) lastArgs = args;
+  return lastArgs;
+}
+
+let lastDevice = 0n;
+
+/** All namespaces of a kernel are on one device. */
+function sharedDevice(device: bigint): bigint {
+  if (device !== lastDevice) lastDevice = device;
+  return lastDevice;
 }
 
 function processFromJson(json: Shape): ProcessIdentity {
@@ -147,12 +175,12 @@ function chainFromJson(json: Shape): Chain {
     ifname: sharedAt(json, "ifname") as IfName,
     cniVersion: sharedAt(json, "cniVersion"),
     isDefault: flagAt(json, "isDefault"),
-    cniArgs: textAt(json, "cniArgs"),
-    links: listAt(json, "links").map((link) => linkFromJson(asShape(link, "link"))),
+    cniArgs: sharedArgs(textAt(json, "cniArgs")),
+    links: commonLinks.share(listAt(json, "links").map((link) => linkFromJson(asShape(link, "link")))),
     disableCheck: flagAt(json, "disableCheck"),
     disableGC: flagAt(json, "disableGC"),
-    routes: routesFromJson(shapeAt(json, "routes")),
-    multus: multusFromJson(shapeAt(json, "multus")),
+    routes: commonRoutes.share(routesFromJson(shapeAt(json, "routes"))),
+    multus: commonOrigins.share(multusFromJson(shapeAt(json, "multus"))),
   };
 }
 
