@@ -112,7 +112,7 @@ export class MultusNode {
     const body = JSON.stringify({ env: this.#envOf(verb, call), config });
     const unix = this.#path("socket/multus.sock");
     try {
-      const answer = await fetch("http://multus/cni", { unix, method: "POST", body });
+      const answer = await fetch("http://localhost/cni", { unix, method: "POST", body });
       const text = await answer.text();
       return answer.ok ? undefined : text;
     } catch (thrown) {

@@ -7,7 +7,7 @@ import { networksAnnotation, type Pod } from "../compat-cluster.ts";
 import { isReal, type GeneratedCase } from "./generated-case.ts";
 import type { Stage } from "./stage.ts";
 
-export const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 /** Levee's is on its way when ADD answers. */
 const statusMs = 3_000;
 /** After so many failed DELs Levee gives up. */
