@@ -166,7 +166,7 @@ describe("parseSelection in JSON form", () => {
     });
   });
 
-  test("takes null and empty values for absent, but not an empty default-route", () => {
+  test("takes null and empty values for absent, but not an empty default-route or cni-args", () => {
     const bare = { name: "lan", namespace: "web", unknownKeys: [] };
     expect(
       element(
@@ -174,6 +174,7 @@ describe("parseSelection in JSON form", () => {
       ),
     ).toEqual(bare);
     expect(element('"default-route":[]')).toEqual({ ...bare, defaultRoute: [] });
+    expect(element('"cni-args":{}')).toEqual({ ...bare, cniArgs: {} });
   });
 
   test("reads ipam-claim-reference, but not with ips", () => {

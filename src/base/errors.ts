@@ -20,7 +20,7 @@ export const errorCatalogue = {
   "pod-unknown": { cni: 100, meaning: "The daemon's view does not have the pod" },
   "network-unknown": { cni: 101, meaning: "A network the pod asks for does not exist" },
   "annotation-invalid": { cni: 102, meaning: "The pod's network annotation cannot be used" },
-  "interface-taken": { cni: 103, meaning: "Two attachments want one interface name, or it is attached already" },
+  "interface-taken": { cni: 103, meaning: "Two attachments want one interface name, or the namespace has it already" },
   "delegate-failed": { cni: 104, meaning: "A plugin failed without a CNI error of its own" },
   "delegate-timeout": { cni: 105, meaning: "A plugin ran past its deadline and was killed with its children" },
   "delegate-missing": { cni: 106, meaning: "A plugin's program is not in CNI_PATH" },

@@ -23,10 +23,9 @@ function readResult020(reader: JsonReader, cniVersion: CniVersion): CniResult {
 
 /** 0.3.0 to 1.1.0 have one shape; 1.0.0 dropped `ips[].version` and 1.1.0 added members. */
 function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
-  const isOld = compareVersions(cniVersion, "1.0.0") < 0;
   return {
     cniVersion,
-    interfaces: reader.objects("interfaces").map(isOld ? readOldInterface : readInterface),
+    interfaces: reader.objects("interfaces").map((link) => readInterface(link, cniVersion)),
     // The address shows the family. `version` is ignored because some plugins print a wrong one.
     ips: reader.objects("ips").map((ip) => readIp(ip, "address")),
     routes: reader.objects("routes").map(readRoute),
@@ -34,18 +33,16 @@ function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
   };
 }
 
-function readOldInterface(reader: JsonReader): ResultInterface {
-  return {
+function readInterface(reader: JsonReader, cniVersion: CniVersion): ResultInterface {
+  const old = {
     name: reader.string("name") ?? "",
     ...present("mac", nonEmpty(reader.string("mac"))),
     ...present("sandbox", nonEmpty(reader.string("sandbox"))),
   };
-}
-
-/** Of 1.0.0 and later: libcni reads both by one type. */
-function readInterface(reader: JsonReader): ResultInterface {
+  // libcni's older type has no other members, and ignores what a plugin writes there.
+  if (compareVersions(cniVersion, "1.0.0") < 0) return old;
   return {
-    ...readOldInterface(reader),
+    ...old,
     ...present("mtu", nonZero(reader.integer("mtu"))),
     ...present("socketPath", nonEmpty(reader.string("socketPath"))),
     ...present("pciID", nonEmpty(reader.string("pciID"))),

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
+import { bytesFields } from "../../src/wire/frame.ts";
 import { encodeReap, encodeRun, encodeStat, readCall, type HandIdentity } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
 import { eventually, isAlive } from "./sandbox.ts";
@@ -62,7 +64,7 @@ test("a process number that another process has now is not taken for the lost sh
   });
 });
 
-test("STAT answers device and inode for each path, in order", async () => {
+test("STAT answers for each path in order, and says which network namespace it is", async () => {
   const netns = sandbox.netns("stat");
   const { peer } = await hand("c1");
   peer.send(encodeStat(3, [netns, "/nowhere/at/all", "/proc/self/exe/x", "/"]));
@@ -71,5 +73,21 @@ test("STAT answers device and inode for each path, in order", async () => {
     const { dev, ino } = statSync(path, { bigint: true });
     return { device: dev, inode: ino };
   };
-  expect(found).toEqual([facts(netns), undefined, undefined, facts("/")]);
+  const [first, ...others] = found;
+  const other = { ...facts("/"), isNetns: false, cookie: undefined, ctimeNs: undefined };
+  expect(others).toEqual([undefined, undefined, other]);
+  expect(first).toMatchObject({ ...facts(netns), isNetns: true });
+  // This machine's kernel tells cookies.
+  expect(first?.cookie).toBeGreaterThan(1n);
+});
+
+test("STAT answers a daemon of version 3 as that one understands it, and waits for no FIFO", async () => {
+  const fifo = sandbox.path("fifo");
+  expect(spawnSync("mkfifo", [fifo]).status).toBe(0);
+  sandbox.call("ADD", {}, { CNI_CONTAINERID: "c1" });
+  const peer = await daemon.accept();
+  await peer.begin(60_000, 3);
+  peer.send(encodeStat(3, [sandbox.netns("old"), fifo]));
+  const outcome = await peer.expect("OUTCOME");
+  expect(bytesFields(outcome, "found").map((found) => found.length)).toEqual([17, 17]);
 });

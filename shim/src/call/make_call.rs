@@ -88,7 +88,7 @@ impl Call {
         })?;
         Ok(Call {
             limits: Limits::of(request.verb, &request.conf, started),
-            hand: hand.with_netns(request.netns_inode),
+            hand: hand.with_netns(request.netns_open.as_ref().map(|open| open.identity)),
             jitter: Jitter::between(100, 2_000),
             token: None,
             last: None,

@@ -53,6 +53,7 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
     bootId,
     clock: { ...systemClock, after: (ms, callback) => systemClock.after(ms / 100, callback) },
     config: { runtimeCniDir: "/var/lib/cni" },
+    journal: { inNetns: () => [] },
     logger: silentLogger,
     residents: { hand: () => (node.hasResident === false ? undefined : hand) },
   });

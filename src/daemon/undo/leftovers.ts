@@ -8,15 +8,18 @@ import { jsonKind, memberText } from "../../cni/json-text.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { HeldAddresses } from "./held-addresses.ts";
 import type { Residents } from "./residents.ts";
-import { netnsToPass, type ChainFailure, type NetnsNow } from "./undo-chains.ts";
+import { netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
+import type { ChainFailure } from "./undo-chains.ts";
 
 export interface LeftoversNeeds {
   readonly bootId: string;
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "runtimeCniDir">;
   readonly logger: Logger;
+  readonly journal: Pick<Journal, "inNetns">;
   readonly residents: Pick<Residents, "hand">;
 }
 
@@ -85,7 +88,7 @@ export class Leftovers {
     { ifname }: Chain,
     { hand, now }: { readonly hand: Hand; readonly now: NetnsNow },
   ): Promise<boolean> {
-    const netns = netnsToPass(record, now, this.#needs.bootId);
+    const netns = netnsToPass(record, now, this.#needs);
     // Interfaces of these plugins end with their namespace.
     if (netns === "") return false;
     const looker = hand.supports("links") ? hand : this.#needs.residents.hand();

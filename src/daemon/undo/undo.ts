@@ -20,7 +20,7 @@ export interface UndoNeeds {
   readonly bootId: string;
   readonly suspects: Pick<Suspects, "add">;
   readonly notes: Pick<ChainNotes, "note" | "ran">;
-  readonly journal: Pick<Journal, "delFailed" | "removed">;
+  readonly journal: Pick<Journal, "delFailed" | "inNetns" | "removed">;
   readonly leaks: Pick<Leaks, "settle">;
   readonly leftovers: Pick<Leftovers, "leftBy">;
   readonly afterwork: Pick<Afterwork, "drop">;
