@@ -249,11 +249,6 @@ describe("parseResult", () => {
     expect(result.routes).toEqual([{ dst: "::/0" }]);
   });
 
-  test.each(["0.3.1", "0.4.0"] as const)("an interface of %s has no MTU, whatever the plugin prints", (version) => {
-    const result = parseResult(json(`{"cniVersion":"${version}","interfaces":[{"name":"a","mtu":9000}]}`), version);
-    expect(result.interfaces).toEqual([{ name: "a" }]);
-  });
-
   test("reads null and empty members as absent", () => {
     const text = json('{"interfaces":null,"ips":null,"routes":[],"dns":{"nameservers":null,"domain":"","search":[]}}');
     expect(parseResult(text, "1.1.0")).toEqual({ cniVersion: "1.1.0", interfaces: [], ips: [], routes: [], dns: {} });

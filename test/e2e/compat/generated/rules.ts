@@ -113,6 +113,10 @@ export const rules: readonly Rule[] = [
     "a bad `interface` in JSON, or an empty address in `default-route`, is found after the first plugins ran",
     /interface name|key "interface"|invalid IP address: $/u,
   ),
+  refused(
+    "an interface name that the namespace has already is refused right before its own plugin",
+    /there is an interface \S+ in \S+ already/u,
+  ),
   refused("a key occurs twice in an element: the last one counts", /must be given once/u),
   refused("ports, protocols and rates are handed on unchecked", /key "(portMappings|bandwidth)" must (have|be)/u),
   refused(
@@ -127,10 +131,6 @@ export const rules: readonly Rule[] = [
   refused(
     "a plugin of a network is first looked at when the networks before it are attached",
     /^Cannot use (delegates\[|the NetworkAttachmentDefinition)/u,
-  ),
-  refused(
-    "a result that is `null`, or an address in it that is `null`, counts as empty",
-    /current value is (null|missing)$/u,
   ),
   served("a definition is refused when a member has another type than Multus knows, or a number is too big", mistyped),
   served("an annotation of blanks is a network without a name", /cannot find a network-attachment-definition \(\)/u),
