@@ -32,7 +32,7 @@ export function confs(draft: Draft): void {
       ]),
     }),
     ...some(draft, 0.3, { systemNamespaces: random.pick([[], ["default"], ["team-a", "kube-system"], null, [""]]) }),
-    ...some(draft, 0.25, { multusNamespace: random.pick([networksNamespace, "kube-system", "", "nosuch"]) }),
+    ...some(draft, 0.25, { multusNamespace: random.pick([networksNamespace, "kube-system", "", "", "nosuch"]) }),
     ...some(draft, 0.5, { namespaceIsolation: random.pick([true, true, false]) }),
     ...some(draft, 0.4, {
       globalNamespaces: random.pick([
@@ -70,7 +70,7 @@ export function confs(draft: Draft): void {
 }
 
 function clusterNetworks(draft: Draft, home: string, away: string): readonly string[] {
-  const names = [home, home, away, draft.name("by-name"), draft.name("list-by-name"), draft.name("nosuch")];
+  const names = [home, home, home, away, draft.name("by-name"), draft.name("list-by-name"), draft.name("nosuch")];
   return [
     ...names,
     ...["folder", "folder/", "single.conf", "list.conflist", "closed.conflist", "empty", "nosuch.conf"].map(

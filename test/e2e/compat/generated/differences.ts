@@ -50,11 +50,13 @@ function ofRun(where: string, theirs: PluginRun, ours: PluginRun): readonly Diff
   ];
 }
 
+/** Values whose members are judged together: letters of keys, and members that are empty. */
+const wholes = / stdin\.(prevResult|runtimeConfig\.bandwidth)$/u;
+
 /** The members in which two values differ, by their paths. */
 function ofValues(where: string, theirs: unknown, ours: unknown): readonly Difference[] {
   if (Bun.deepEquals(theirs, ours)) return [];
-  // A result is one thing: its letters and empty members are judged together.
-  if (!isObject(theirs) || !isObject(ours) || where.endsWith("prevResult")) return [at(where, theirs, ours)];
+  if (!isObject(theirs) || !isObject(ours) || wholes.test(where)) return [at(where, theirs, ours)];
   const keys = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])];
   return keys.flatMap((key) => ofValues(`${where}.${key}`, theirs[key], ours[key]));
 }

@@ -78,7 +78,7 @@ function element(draft: Draft): string {
     draft.chance(0.06) ? otherCase(key, random.below(3)) : key,
     text,
   ]);
-  if (draft.chance(0.02)) members.push(random.pick(members));
+  if (draft.chance(0.04)) members.push(random.pick(members));
   return jsonObject(members);
 }
 
@@ -110,7 +110,7 @@ const requests: readonly ((draft: Draft) => Member)[] = [
     "ips",
     draft.chance(0.85)
       ? `[${quote(often(draft, addresses))}]`
-      : draft.random.pick(["[]", "null", "[null]", "[5]", '"10.9.0.2"', "{}", '["10.9.0.2","10.9.0.2"]']),
+      : draft.random.pick(["[]", "[]", "[]", "null", "[null]", "[5]", '"10.9.0.2"', "{}", '["10.9.0.2","10.9.0.2"]']),
   ],
   (draft) => ["deviceID", draft.chance(0.8) ? quote("0000:00:1f.6") : draft.random.pick(oddStrings)],
   (draft) => [

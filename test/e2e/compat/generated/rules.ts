@@ -1,7 +1,7 @@
 import type { Deed } from "./deed.ts";
 import type { Difference } from "./differences.ts";
 import type { GeneratedCase } from "./generated-case.ts";
-import { changedByPrinting, isReprintOf } from "./reprints.ts";
+import { isReprintOf } from "./reprints.ts";
 
 /** Two deeds for one case. */
 export interface Pair {
@@ -76,7 +76,7 @@ export const rules: readonly Rule[] = [
   {
     row: "ports and rates of the annotation are read and printed again: keys in their usual letters, 0 for a rate that is not there",
     explains: ({ at, theirs, ours }) =>
-      /ADD .* stdin\.runtimeConfig\.(portMappings|bandwidth)/u.test(at) && changedByPrinting(theirs, ours),
+      /ADD .* stdin\.runtimeConfig\.(portMappings|bandwidth)/u.test(at) && isReprintOf(theirs, ours),
   },
   {
     row: "the runtime's ports and bandwidth go to every network",
@@ -96,6 +96,11 @@ export const rules: readonly Rule[] = [
       (at === "left" && isOnly(theirs, "result file", "scratch file") && isEmpty(ours)) ||
       (at === "DEL runs" && pair.ours.isServed && !pair.ours.isDeleted && isRetryOf(ours, theirs)),
   },
+  {
+    row: '`"ips":[]` puts an empty `IP=` into `CNI_ARGS`',
+    explains: ({ at, theirs, ours }) => at.endsWith(" CNI_ARGS") && theirs === `${String(ours)};IP=`,
+  },
+  served("`multusNamespace` of an empty text is no namespace", /failed to get (clusterNetwork|defaultNetwork)/u),
   {
     row: "an empty name in `defaultNetworks` is the first conf in `confDir`",
     explains: ({ at }, { one }) =>
@@ -130,7 +135,7 @@ export const rules: readonly Rule[] = [
   ),
   refused(
     "a plugin of a network is first looked at when the networks before it are attached",
-    /^Cannot use (delegates\[|the NetworkAttachmentDefinition)/u,
+    /^Cannot use (plugin \d+ of )?(delegates\[|the NetworkAttachmentDefinition)/u,
   ),
   served("a definition is refused when a member has another type than Multus knows, or a number is too big", mistyped),
   served("an annotation of blanks is a network without a name", /cannot find a network-attachment-definition \(\)/u),

@@ -72,8 +72,8 @@ export async function runMigrations(
     all.map(async ({ one, attempt }) => ({ one, deed: await attempt.deed(undefined, left.get(attempt.name) ?? []) })),
   );
   const served = deeds.filter(({ deed }) => deed.isServed);
-  // Levee's own record stays when Multus deletes: the node was to have left Levee.
-  const isLeft = (what: string): boolean => from === "m" || !what.startsWith("record");
+  // Levee still runs here, with its record, and repairs Multus' files: on a node that Levee has left there is neither.
+  const isLeft = (what: string): boolean => from === "m" || !/^record|file$/u.test(what);
   return {
     count: served.length,
     left: served.flatMap(({ one, deed }) => deed.left.filter(isLeft).map((what) => `${what} with ${repeat(one)}`)),

@@ -12,7 +12,7 @@ export function shortForm(draft: Draft): void {
   const items = Array.from({ length: random.pick([1, 1, 2, 2, 3]) }, () => item(draft));
   const separator = draft.chance(0.85) ? "," : random.pick([", ", ",,", ";", " ", "\n,"]);
   const text = items.join(separator) + (draft.chance(0.05) ? "," : "");
-  draft.annotations[networksAnnotation] = text;
+  draft.annotations[networksAnnotation] = draft.chance(0.04) ? random.pick(blanks) : text;
 }
 
 function item(draft: Draft): string {
@@ -31,6 +31,7 @@ function item(draft: Draft): string {
     () => plain.slice(0, place) + blank + plain.slice(place),
     () => plain.replace("/", `${blank}/${blank}`),
     () => `${name}@${random.pick(oddInterfaces)}`,
+    () => `${name}@lo`,
     () => `${name}@${random.pick(oddInterfaces)}@x`,
     () => `${name}/x`,
     () => name.toUpperCase(),
