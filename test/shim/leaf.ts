@@ -23,11 +23,6 @@ export function canMakeLeaf(): boolean {
 }
 
 export function leavesOf({ pid, pidStart }: HandIdentity): readonly string[] {
-  return allLeaves(`${pid}-${pidStart}-`);
-}
-
-export function allLeaves(of = ""): readonly string[] {
-  return [
-    ...new Bun.Glob(`**/levee-run-${of}*`).scanSync({ cwd: root ?? "/nowhere", onlyFiles: false, absolute: true }),
-  ];
+  const glob = new Bun.Glob(`**/levee-run-${pid}-${pidStart}-*`);
+  return [...glob.scanSync({ cwd: root ?? "/nowhere", onlyFiles: false, absolute: true })];
 }
