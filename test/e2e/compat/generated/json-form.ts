@@ -133,6 +133,7 @@ const requests: readonly ((draft: Draft) => Member)[] = [
   ],
   (draft) => ["portMappings", portMappings(draft)],
   (draft) => ["bandwidth", bandwidth(draft)],
+  () => ["ips", "[]"],
   () => ["ipam-claim-reference", quote("claim")],
   (draft) => ["later", draft.random.pick(oddStrings)],
 ];
