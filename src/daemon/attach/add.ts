@@ -48,7 +48,9 @@ export class Add {
     held.use(await turns.take(request.containerId, call, call.givenUp));
     await earlier.clear(call, request);
     const found = await account.watch(lookUp.beforeLine(call, request, held));
-    const asked = call.asks(admissionOfAdd(request, found, account), admission);
+    const wish = admissionOfAdd(request, found, account);
+    await earlier.settleOthers(call, wish.networks, found.readyByMs);
+    const asked = call.asks(wish, admission);
     // Awaited here and not in keepTrying: each function on the way costs a waiting call 600 bytes (ADR 0023).
     const permit = await admission.admit(asked, call.givenUp);
     const reply = await keepTrying(permit, new AddAttempts(call, request, { found, account }, this.#needs));
