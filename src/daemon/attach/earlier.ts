@@ -15,7 +15,7 @@ export interface EarlierNeeds {
   readonly journal: Pick<Journal, "find" | "inNetns">;
   readonly turns: Pick<Turns, "announce">;
   readonly offline: Pick<OfflineFolder, "hasDelete">;
-  readonly recovery: Pick<Recovery, "settleBefore" | "settleNetworks" | "proveGone">;
+  readonly recovery: Pick<Recovery, "settleBefore" | "proveGone">;
   readonly undo: Pick<Undo, "undo">;
   readonly unknown: Pick<UndoUnknown, "delete">;
 }
@@ -33,11 +33,6 @@ export class Earlier {
     using _announced = this.#needs.turns.announce(request.containerId, call);
     await this.#needs.recovery.settleBefore(call, request.args);
     call.givenUp.throwIfAborted();
-  }
-
-  /** Deletes of other pods on the same networks may free an address, so they get the time of the look-up. */
-  settleOthers(call: Call, networks: readonly string[], endsMs: number): Promise<void> {
-    return this.#needs.recovery.settleNetworks(call, networks, endsMs);
   }
 
   /**

@@ -21,14 +21,14 @@ export class PendingDeletes {
     return this.#byName.size;
   }
 
-  /** `networks` is undefined when they are not known. */
-  add(request: OfflineDelete, networks: readonly string[] | undefined): void {
+  /** `networks` is undefined when they are not known. ADDs of other pods do not wait for it after `untilMs`. */
+  add(request: OfflineDelete, networks: readonly string[] | undefined, untilMs: number): void {
     const pod = podKey(request.args);
     const pending = { request, pod, networks: networks ?? [anyNetwork] };
     this.#byName.set(request.name, pending);
     this.#byAttachment.set(attachmentKey(request), request);
-    if (pod !== undefined) join(this.#pods, pod, request.name);
-    for (const network of pending.networks) join(this.#networks, network, request.name);
+    if (pod !== undefined) join(this.#pods, pod, request.name).untilMs = Number.POSITIVE_INFINITY;
+    for (const network of pending.networks) join(this.#networks, network, request.name).untilMs = untilMs;
   }
 
   /** It was tried once, so ADDs of other pods wait for it no longer. */
@@ -71,6 +71,8 @@ export class PendingDeletes {
 
 /** Deletes that an ADD waits for together. */
 export class Group {
+  /** Nothing waits for it longer, so that a hung delete delays the first ADDs and not all. */
+  untilMs = 0;
   readonly #names = new Set<string>();
   readonly #empty = Promise.withResolvers<void>();
   #woken = Promise.withResolvers<void>();
@@ -97,8 +99,9 @@ export class Group {
   }
 
   /** Resolves when all are done, or at that time; rejects with the signal's reason. */
-  ended(clock: Clock, endsMs: number, signal: AbortSignal): Promise<void> {
-    return firstOf([this.#empty.promise], { clock, endsMs, signal });
+  async ended(clock: Clock, endsMs: number, signal: AbortSignal): Promise<void> {
+    const lastMs = Math.min(endsMs, this.untilMs);
+    if (clock.monotonicMs() < lastMs) await firstOf([this.#empty.promise], { clock, endsMs: lastMs, signal });
   }
 }
 
@@ -127,10 +130,11 @@ interface Pending {
   readonly networks: readonly string[];
 }
 
-function join(groups: Map<string, Group>, key: string, name: string): void {
+function join(groups: Map<string, Group>, key: string, name: string): Group {
   const group = groups.get(key) ?? new Group();
   groups.set(key, group);
   group.add(name);
+  return group;
 }
 
 function leave(groups: Map<string, Group>, key: string, name: string): void {

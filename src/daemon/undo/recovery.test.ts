@@ -194,6 +194,11 @@ test("Recovery.settleNetworks ends at the end of the look-up, and once the delet
   const late = recovery.settleNetworks(aCall(), ["default/lan"], 3_000);
   await clock.advance(3_000);
   await late;
+  // A hung delete delays the ADDs of the first five seconds, and no later ones.
+  const second = recovery.settleNetworks(aCall(), ["default/lan"], 8_000);
+  await clock.advance(2_000);
+  await second;
+  await recovery.settleNetworks(aCall(), ["default/lan"], 10_000);
   release();
   const failing = slowNode({ item: { carryOut: () => Promise.resolve(false) } });
   failing.recovery.offlineDelete(deleteOf("failing"));

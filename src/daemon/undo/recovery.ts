@@ -119,8 +119,10 @@ export class Recovery {
   /** A known delete keeps its pause. */
   offlineDelete(request: OfflineDelete): void {
     if (this.#work.has(request.name)) return;
-    const record = this.#needs.journal.find(request);
-    this.#deletes.add(request, record === undefined ? undefined : networksOf(record));
+    const { clock, config, journal } = this.#needs;
+    const record = journal.find(request);
+    const untilMs = clock.monotonicMs() + config.addLookupMs;
+    this.#deletes.add(request, record === undefined ? undefined : networksOf(record), untilMs);
     this.#work.put(request.name, { kind: "offline", request });
     this.#kick();
   }
@@ -154,20 +156,18 @@ export class Recovery {
       await own.changed(clock, endsMs, call.signal);
     }
     const { namespace = "", name = "" } = podArgs(args);
-    throw new LeveeError(
-      "try-later",
-      `Cannot attach ${namespace}/${name} yet as the delete of its earlier sandbox is still due`,
-    );
+    const why = "as the delete of its earlier sandbox is still due";
+    throw new LeveeError("try-later", `Cannot attach ${namespace}/${name} yet ${why}`);
   }
 
   /**
-   * Gives deletes of other pods on the same networks some time if they were never tried, because one may free an address.
-   * `endsMs` is the end of the ADD's look-up.
+   * Gives deletes of other pods on the same networks some time if they are new and were never tried, because one may free
+   * an address. `endsMs` is the end of the ADD's look-up.
    */
   async settleNetworks(call: Call, networks: readonly string[], endsMs: number): Promise<void> {
     const { clock, residents } = this.#needs;
-    const groups = residents.hand() === undefined ? [] : this.#deletes.onNetworks(networks);
-    for (const group of groups) await group.ended(clock, endsMs, call.signal);
+    if (residents.hand() === undefined) return;
+    for (const group of this.#deletes.onNetworks(networks)) await group.ended(clock, endsMs, call.signal);
   }
 
   /** Has the resident hand do the due work, several items at once, so that one hung plugin does not hold up the node. */
@@ -234,11 +234,8 @@ export class Recovery {
   async #tryItem(hand: Hand, [key, item]: readonly [string, Work], leftMs: number): Promise<boolean> {
     const { clock, journal, logger, item: items } = this.#needs;
     try {
-      using limit = deadline(
-        clock,
-        Math.min(turnMsMax, leftMs),
-        () => new LeveeError("try-later", "Another operation holds the container"),
-      );
+      const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
+      using limit = deadline(clock, Math.min(turnMsMax, leftMs), late);
       return await items.carryOut(hand, item, { signal: limit.signal, limitMs: leftMs });
     } catch (thrown) {
       if (hand.isLost) {
