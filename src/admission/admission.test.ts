@@ -62,11 +62,11 @@ test("admit refuses an ADD after its time in line with code 11, position and exp
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 0 } });
 });
 
-test("admit gives a DEL 20 s before the caller has to make it durable", async () => {
+test("admit gives a DEL 36 s before the caller has to decide about it", async () => {
   const { admission, clock } = node(one);
   using _first = await admission.admit(detachRequest({ pod: "a/0" }), never);
   const second = requestSlot(admission, detachRequest({ pod: "a/1" }));
-  await clock.advance(19_000);
+  await clock.advance(35_000);
   expect(second.error).toBeUndefined();
   await clock.advance(1_000);
   expect((second.error as LeveeError).code).toBe("try-later");

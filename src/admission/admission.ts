@@ -133,9 +133,9 @@ export class Admission implements WaitingOwner {
     return waiting === undefined ? undefined : this.#parts.attach.line.view(waiting, this.#parts.clock.monotonicMs());
   }
 
-  /** The usual time of a network's plugins in an ADD. */
-  usualMs(network: string): number {
-    return this.#parts.attach.times.medianMs(network);
+  /** The usual time of a network's plugins in an ADD, or in a DEL. */
+  usualMs(network: string, kind: "attach" | "detach" = "attach"): number {
+    return this.#parts[kind].times.medianMs(network);
   }
 
   /** The pod's consecutive failures and its next try; undefined without a failure. */

@@ -36,10 +36,10 @@ export class Sweep {
   #sweep(): void {
     this.#isComing = false;
     const nowMs = this.#parts.clock.monotonicMs();
-    const { attach, detach, limit } = this.#parts;
+    const { attach, detach } = this.#parts;
     for (const door of [detach, attach]) this.#expire(door, nowMs);
     this.#sendBack(attach, nowMs);
-    if (attach.line.waiting > 0 && attach.line.running >= limit.slots) limit.full();
+    for (const { line, limit } of [detach, attach]) if (line.waiting > 0 && line.running >= limit.slots) limit.full();
     this.#needs.pump();
     if (attach.line.waiting + detach.line.waiting > 0) this.later();
     // The pause until the next storm says nothing about the rate.

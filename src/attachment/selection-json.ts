@@ -177,8 +177,7 @@ class ElementFields {
     if (object === undefined) return undefined;
     if (jsonKind(object) !== "object")
       throw this.#mistyped("cni-args", object, "map[string]interface {}", "must be an object");
-    const entries = scanObject(object).map((member): [string, JsonText] => [member.key, valueOf(object, member)]);
-    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+    return Object.fromEntries(scanObject(object).map((member) => [member.key, valueOf(object, member)]));
   }
 
   /** A string. An empty one counts as absent, as in Multus. */

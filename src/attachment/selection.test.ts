@@ -166,14 +166,15 @@ describe("parseSelection in JSON form", () => {
     });
   });
 
-  test("takes null and empty values for absent, but not an empty default-route", () => {
+  test("takes null and empty values for absent, but not an empty default-route or cni-args", () => {
     const bare = { name: "lan", namespace: "web", unknownKeys: [] };
     expect(
       element(
-        '"namespace":"","ips":[],"mac":"","portMappings":[],"cni-args":{},"bandwidth":null,"default-route":null,"ipam-claim-reference":""',
+        '"namespace":"","ips":[],"mac":"","portMappings":[],"cni-args":null,"bandwidth":null,"default-route":null,"ipam-claim-reference":""',
       ),
     ).toEqual(bare);
     expect(element('"default-route":[]')).toEqual({ ...bare, defaultRoute: [] });
+    expect(element('"cni-args":{}')).toEqual({ ...bare, cniArgs: {} });
   });
 
   test("reads ipam-claim-reference, but not with ips", () => {

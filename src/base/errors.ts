@@ -13,6 +13,10 @@ export const errorCatalogue = {
   "config-invalid": { cni: 7, meaning: "A network configuration is well-formed but cannot be used" },
   // Not now
   "try-later": { cni: 11, meaning: "The node cannot serve this now; the runtime retries" },
+  "delete-later": {
+    cni: 11,
+    meaning: "A DEL that needs its network namespace cannot be served now; the runtime retries",
+  },
   "cancelled": { cni: 11, meaning: "A DEL ended this ADD, or the runtime gave it up; it was undone" },
   // STATUS
   "not-ready": { cni: 50, meaning: "No primary network is configured, or its plugin says it is not available" },
@@ -20,7 +24,7 @@ export const errorCatalogue = {
   "pod-unknown": { cni: 100, meaning: "The daemon's view does not have the pod" },
   "network-unknown": { cni: 101, meaning: "A network the pod asks for does not exist" },
   "annotation-invalid": { cni: 102, meaning: "The pod's network annotation cannot be used" },
-  "interface-taken": { cni: 103, meaning: "Two attachments want one interface name, or it is attached already" },
+  "interface-taken": { cni: 103, meaning: "Two attachments want one interface name, or the namespace has it already" },
   "delegate-failed": { cni: 104, meaning: "A plugin failed without a CNI error of its own" },
   "delegate-timeout": { cni: 105, meaning: "A plugin ran past its deadline and was killed with its children" },
   "delegate-missing": { cni: 106, meaning: "A plugin's program is not in CNI_PATH" },

@@ -76,6 +76,9 @@ describe("pluginStdin", () => {
   });
 
   test("treats null args as none", () => {
+    expect(JSON.parse(pluginStdin(plugin('{"type":"x"}'), { ...network, cniArgs: {} }))).toMatchObject({
+      args: { cni: {} },
+    });
     const stdin = pluginStdin(plugin('{"type":"x","args":null}'), { ...network, cniArgs: { a: json("1") } });
     expect(String(stdin)).toContain('"args":{"cni":{"a":1}}');
   });

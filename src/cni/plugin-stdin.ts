@@ -19,7 +19,7 @@ interface StdinOptions {
 export function pluginStdin(plugin: PluginConf, options: StdinOptions): JsonText {
   let text = plainStdin(plugin, options.name, options.cniVersion);
   text = withRuntimeConfig(text, plugin, options.runtimeConfig ?? {});
-  text = withCniArgs(text, options.cniArgs ?? {}, plugin.type);
+  text = withCniArgs(text, options.cniArgs, plugin.type);
   return withDevice(text, options.deviceId);
 }
 
@@ -57,9 +57,9 @@ function withRuntimeConfig(text: JsonText, plugin: PluginConf, offered: Readonly
   return granted.length === 0 ? text : setMember(text, "runtimeConfig", jsonObject(granted));
 }
 
-function withCniArgs(text: JsonText, wanted: Readonly<Record<string, JsonText>>, type: string): JsonText {
+function withCniArgs(text: JsonText, wanted: StdinOptions["cniArgs"], type: string): JsonText {
+  if (wanted === undefined) return text;
   const entries = Object.entries(wanted);
-  if (entries.length === 0) return text;
   const args = objectMember(text, "args", type);
   const merged = entries.reduce((cni, [key, value]) => setMember(cni, key, value), objectMember(args, "cni", type));
   return setMember(text, "args", setMember(args, "cni", merged));

@@ -25,7 +25,7 @@ function readResult020(reader: JsonReader, cniVersion: CniVersion): CniResult {
 function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
   return {
     cniVersion,
-    interfaces: reader.objects("interfaces").map(readInterface),
+    interfaces: reader.objects("interfaces").map((link) => readInterface(link, cniVersion)),
     // The address shows the family. `version` is ignored because some plugins print a wrong one.
     ips: reader.objects("ips").map((ip) => readIp(ip, "address")),
     routes: reader.objects("routes").map(readRoute),
@@ -33,12 +33,17 @@ function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
   };
 }
 
-function readInterface(reader: JsonReader): ResultInterface {
-  return {
+function readInterface(reader: JsonReader, cniVersion: CniVersion): ResultInterface {
+  const old = {
     name: reader.string("name") ?? "",
     ...present("mac", nonEmpty(reader.string("mac"))),
-    ...present("mtu", nonZero(reader.integer("mtu"))),
     ...present("sandbox", nonEmpty(reader.string("sandbox"))),
+  };
+  // libcni's older type has no other members, and ignores what a plugin writes there.
+  if (compareVersions(cniVersion, "1.0.0") < 0) return old;
+  return {
+    ...old,
+    ...present("mtu", nonZero(reader.integer("mtu"))),
     ...present("socketPath", nonEmpty(reader.string("socketPath"))),
     ...present("pciID", nonEmpty(reader.string("pciID"))),
   };

@@ -203,6 +203,27 @@ describe("results across versions", () => {
   });
 });
 
+describe("parseResult, as libcni", () => {
+  test("takes null for a result without anything, as libcni does", () => {
+    expect(parseResult(json("null"), "1.0.0")).toEqual({
+      cniVersion: "1.0.0",
+      interfaces: [],
+      ips: [],
+      routes: [],
+      dns: {},
+    });
+    expect(withCniVersion(json("null"), "1.0.0")).toBe(json('{"cniVersion":"1.0.0"}'));
+  });
+
+  test("has no MTU, socket and PCI address of an interface before 1.0.0, whose type lacks them", () => {
+    const link = '{"name":"a","mtu":9000,"socketPath":"/s","pciID":"0000:00:1f.6"}';
+    const read = (version: string): object | undefined =>
+      parseResult(json(`{"interfaces":[${link}]}`), version).interfaces[0];
+    expect(read("0.4.0")).toEqual({ name: "a" });
+    expect(read("1.0.0")).toEqual({ name: "a", mtu: 9000, socketPath: "/s", pciID: "0000:00:1f.6" });
+  });
+});
+
 describe("parseResult", () => {
   test("takes the configuration's version for a result without one", () => {
     expect(parseResult(json('{"ip4":{"ip":"10.0.0.2/24"}}'), "0.2.0").ips).toEqual([{ address: "10.0.0.2/24" }]);
@@ -244,11 +265,11 @@ describe("parseResult", () => {
 
   test.each([
     ["[]", "1.0.0", "it must be an object: current value is []"],
-    ["null", "1.0.0", "it must be an object: current value is null"],
     ['{"cniVersion":1}', "1.0.0", "cniVersion must be a string: current value is 1"],
     ['{"interfaces":{}}', "1.0.0", "interfaces must be an array: current value is {}"],
     ['{"interfaces":["x"]}', "1.0.0", 'interfaces[0] must be an object: current value is "x"'],
     ['{"interfaces":[{"name":7}]}', "1.0.0", "interfaces[0].name must be a string: current value is 7"],
+    ['{"interfaces":[{"mtu":1.5}]}', "1.0.0", "interfaces[0].mtu must be an integer: current value is 1.5"],
     ['{"interfaces":[{"mtu":1.5}]}', "1.1.0", "interfaces[0].mtu must be an integer: current value is 1.5"],
     ['{"ips":[{}]}', "1.0.0", "ips[0].address must be an address with prefix: current value is missing"],
     [

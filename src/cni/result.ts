@@ -1,7 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import { requireVersion } from "./cni-version.ts";
 import { JsonReader } from "./json-reader.ts";
-import { jsonString, setMember } from "./json-text.ts";
+import { jsonKind, jsonObject, jsonString, setMember } from "./json-text.ts";
 import type { CniResult } from "./result-model.ts";
 import { readResult } from "./result-parse.ts";
 import { printResultAs } from "./result-print.ts";
@@ -12,7 +12,7 @@ export type { CniResult, ResultInterface, ResultRoute } from "./result-model.ts"
 export function parseResult(text: JsonText, fallbackVersion: string, what: string = "the result"): CniResult {
   const known = recent.get(text);
   if (known?.fallbackVersion === fallbackVersion) return known.result;
-  const reader = JsonReader.of(JSON.parse(text), what);
+  const reader = JsonReader.of(JSON.parse(orEmpty(text)), what);
   const version = reader.string("cniVersion") ?? "";
   const result = readResult(reader, requireVersion(version === "" ? fallbackVersion : version, what));
   remember(text, { fallbackVersion, result });
@@ -42,6 +42,12 @@ export function printResult(result: CniResult, cniVersion: string): string {
 
 /** Adds the configuration's version to a result without one, because later plugins of the chain need it. */
 export function withCniVersion(text: JsonText, version: string): JsonText {
-  const stated = JsonReader.of(JSON.parse(text), "the result").string("cniVersion") ?? "";
-  return stated === "" ? setMember(text, "cniVersion", jsonString(version)) : text;
+  const object = orEmpty(text);
+  const stated = JsonReader.of(JSON.parse(object), "the result").string("cniVersion") ?? "";
+  return stated === "" ? setMember(object, "cniVersion", jsonString(version)) : object;
+}
+
+/** libcni takes null for a result without anything. */
+function orEmpty(text: JsonText): JsonText {
+  return jsonKind(text) === "null" ? jsonObject([]) : text;
 }

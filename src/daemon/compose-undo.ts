@@ -11,6 +11,8 @@ import { Residents } from "./undo/residents.ts";
 import { LeakRetries } from "./undo/retry-leaks.ts";
 import { Suspects } from "./undo/suspects.ts";
 import { Signs } from "./undo/signs.ts";
+import { TakenNames } from "./undo/taken-names.ts";
+import { Leftovers } from "./undo/leftovers.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
 
@@ -19,13 +21,15 @@ export type UndoParts = ReturnType<typeof composeUndo>;
 
 export function composeUndo(ground: Ground) {
   const { bootId, clock, config, journal, logger } = ground;
+  const names = new TakenNames(ground);
   const suspects = new Suspects(bootId);
   const residents = new Residents(clock);
   const offline = new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal });
   const leaks = new Leaks(ground);
   // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
-  const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
+  const leftovers = new Leftovers({ ...ground, residents });
+  const undo = new Undo({ ...ground, suspects, leaks, leftovers, afterwork, offline });
   const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
   const signs = new Signs({ ...ground, residents });
   const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });
@@ -33,5 +37,5 @@ export function composeUndo(ground: Ground) {
   const item = new RecoverItem({ ...ground, delivered, suspects, offline, undo, unknown });
   const retries = new LeakRetries({ ...ground, suspects, undo });
   const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });
-  return { suspects, residents, offline, afterwork, undo, unknown, recovery };
+  return { names, suspects, residents, offline, afterwork, undo, unknown, recovery };
 }

@@ -20,7 +20,7 @@ export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc">
   const accounts = new PodAccounts({ ...ground, wants });
   const lookUp = new LookUp(ground);
   const earlier = new Earlier({ ...ground, ...undo });
-  const planner = new Planner({ ...ground, lookUp, accounts, earlier });
+  const planner = new Planner({ ...ground, ...undo, lookUp, accounts });
   const runChains = new RunChains(ground);
   const attachRecord = new AttachRecord({ ...ground, ...undo, runChains });
   const add = new Add({ ...ground, ...undo, accounts, earlier, lookUp, planner, attachRecord });

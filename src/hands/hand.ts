@@ -1,7 +1,7 @@
 import type { NetnsPath } from "../base/brand.ts";
 import type { Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
-import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
+import type { ProcessIdentity } from "../base/identity.ts";
 import { encodeFrame, numberField, required, type Frame } from "../wire/frame.ts";
 import {
   encodeLinks,
@@ -16,7 +16,7 @@ import {
 } from "../wire/messages.ts";
 import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
-import { readOutcome, type Outcome } from "../wire/outcome.ts";
+import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
 import { foundAt, lookResult } from "./refusal.ts";
@@ -109,8 +109,8 @@ export class Hand {
     return this.#ask(step, encodeRoutes(step, netns, ops), quickMs, readOutcome);
   }
 
-  /** The identity behind each path; undefined for a path that does not exist. */
-  async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
+  /** What each path leads to; undefined for a path that does not exist. */
+  async stat(paths: readonly string[]): Promise<readonly (FoundFile | undefined)[]> {
     const step = this.#unplanned();
     return foundAt(paths, await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome));
   }

@@ -4,6 +4,7 @@ import { brokenNetwork, judgeNetwork, networksCheck, type HostFacts } from "./ne
 const host: HostFacts = {
   hasProgram: (name) => (name === "unseen" ? undefined : name === "bridge"),
   hasLink: (name) => (name === "unseen" ? undefined : name.startsWith("br-") && name !== "br-prod"),
+  filtersVlans: (bridge) => (bridge === "br-new" ? undefined : bridge === "br-tagged"),
   hasUplink: (bridge) => (bridge === "br-unseen" ? undefined : bridge !== "br-alone"),
 };
 
@@ -26,6 +27,17 @@ describe("judgeNetwork", () => {
       state: "ok",
       detail: "1 ready, 1 without an uplink",
     });
+  });
+
+  test("is not ready with a tag on a bridge that does not filter VLANs", () => {
+    const needs = (name: string): Parameters<typeof judgeNetwork>[1] => [
+      { programs: ["bridge"], links: [], vlanBridges: [name] },
+    ];
+    expect(judgeNetwork("a/b", needs("br-lan"), host)).toMatchObject({
+      state: "not-ready",
+      reasons: ["host bridge br-lan does not filter VLANs (ip link set br-lan type bridge vlan_filtering 1)"],
+    });
+    for (const name of ["br-tagged", "br-new"]) expect(judgeNetwork("a/b", needs(name), host).state).toBe("ready");
   });
 
   test("names each thing that is missing, once", () => {

@@ -16,6 +16,8 @@ export interface PluginNeeds {
   readonly programs: readonly string[];
   /** Interfaces that must exist before a pod can be attached. */
   readonly links: readonly LinkNeed[];
+  /** Bridges that must filter VLANs, if they exist. */
+  readonly vlanBridges?: readonly string[];
 }
 
 export interface LinkNeed {
@@ -29,11 +31,14 @@ export interface HostFacts {
   readonly hasLink: (name: string) => boolean | undefined;
   /** Whether a bridge has a port that does not lead to a pod. */
   readonly hasUplink: (bridge: string) => boolean | undefined;
+  /** Whether a bridge that exists filters VLANs. */
+  readonly filtersVlans: (bridge: string) => boolean | undefined;
 }
 
 /**
  * A network is ready when nothing it needs is missing. Its bridge must exist, although the bridge plugin would create
- * one: a bridge created that way has no uplink, and the pod would reach nothing.
+ * one: a bridge created that way has no uplink, and the pod would reach nothing. On a bridge that does not filter VLANs
+ * the plugin still succeeds, and the pod's traffic leaves untagged, in another VLAN.
  */
 export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], host: HostFacts): NetworkReadiness {
   const programs = unique(plugins.flatMap((plugin) => plugin.programs)).map((name) => ({
@@ -44,10 +49,20 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
     .flatMap((plugin) => plugin.links)
     .map(({ name, role }) => ({ has: host.hasLink(name), reason: `missing host ${roleNames[role]} ${name}` }));
   const needs = [...programs, ...links];
-  const reasons = unique(needs.filter(({ has }) => has === false).map(({ reason }) => reason));
+  const missing = needs.filter(({ has }) => has === false).map(({ reason }) => reason);
+  const reasons = unique([...missing, ...untagged(plugins, host)]);
   if (reasons.length > 0) return { network, state: "not-ready", reasons };
   if (needs.some(({ has }) => has === undefined)) return { network, state: "unknown", reasons };
   return { network, state: "ready", reasons: doubts(plugins, host) };
+}
+
+function untagged(plugins: readonly PluginNeeds[], host: HostFacts): readonly string[] {
+  const bridges = plugins
+    .flatMap(({ vlanBridges = [] }) => vlanBridges)
+    .filter((name) => host.filtersVlans(name) === false);
+  return bridges.map(
+    (name) => `host bridge ${name} does not filter VLANs (ip link set ${name} type bridge vlan_filtering 1)`,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
+import { isAmongLinks } from "./call-netns.ts";
 import { bytesFields, decodeFrame, encodeFrame, numberField, textField, type Frame } from "./frame.ts";
 import {
   encodeReap,
@@ -43,11 +44,29 @@ test("readCall reads the header of a call, with empty text for what is absent", 
     ifname: "eth0",
     cniArgs: "",
     cniPath: "",
-    netnsIdentity: { device: 4n, inode: 2n ** 40n },
+    netnsIdentity: { device: 4n, inode: 2n ** 40n, cookie: undefined, ctimeNs: undefined },
+    links: "",
     ownNetns: undefined,
     configLength: 100,
     budgetMs: 55_000,
   });
+});
+
+test("readCall reads which namespace it is, and the interfaces in it", () => {
+  const call = readCall(
+    decoded(
+      encodeFrame("CALL", [...callFields, ["netns_cookie", 2n ** 63n], ["link", "lo"], ["link", Buffer.from([0xff])]]),
+    ),
+  );
+  expect(call.netnsIdentity).toEqual({ device: 4n, inode: 2n ** 40n, cookie: 2n ** 63n, ctimeNs: undefined });
+  expect(["lo", "l", "", "eth0", "/"].map((name) => isAmongLinks(call.links, name))).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  expect(readCall(decoded(encodeFrame("CALL", [...callFields, ["netns_ctime", 7]]))).netnsIdentity?.ctimeNs).toBe(7n);
 });
 
 test("readCall refuses a call without a verb, naming the field", () => {
@@ -92,8 +111,8 @@ test("negotiateVersion takes the newest version of both ranges and names them wh
         ["software", "levee-shim 9"],
       ]),
     );
-  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([3, 1, 2, 1]);
-  expect(() => negotiateVersion(range(4, 5))).toThrow("levee-shim 9: it speaks protocol 4 to 5, this daemon 1 to 3;");
+  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([4, 1, 2, 1]);
+  expect(() => negotiateVersion(range(5, 6))).toThrow("levee-shim 9: it speaks protocol 5 to 6, this daemon 1 to 4;");
   expect(() => negotiateVersion(range(0, 0))).toThrow("it speaks protocol 0 to 0");
   expect(() => negotiateVersion(range(9, 0))).toThrow("it speaks protocol 9 to 0");
 });
@@ -129,7 +148,15 @@ test("readOutcome reads found namespaces in order", () => {
     ),
   );
   expect(outcome.found).toEqual([undefined, { device: 4n, inode: 99n }]);
-  expect(() => readOutcome(decoded(encodeFrame("OUTCOME", [["found", Buffer.alloc(3)]])))).toThrow("17 bytes or 1");
+  const born = (kind: number): Buffer => Buffer.concat([found, Buffer.from([kind, 7, 0, 0, 0, 0, 0, 0, 0])]);
+  const kinds = [0, 1, 2, 3].map((kind) => ["found", born(kind)] as const);
+  expect(readOutcome(decoded(encodeFrame("OUTCOME", kinds))).found).toEqual([
+    { device: 4n, inode: 99n, isNetns: false, cookie: undefined, ctimeNs: undefined },
+    { device: 4n, inode: 99n, isNetns: true, cookie: 7n, ctimeNs: undefined },
+    { device: 4n, inode: 99n, isNetns: true, cookie: undefined, ctimeNs: 7n },
+    { device: 4n, inode: 99n, isNetns: true, cookie: undefined, ctimeNs: undefined },
+  ]);
+  expect(() => readOutcome(decoded(encodeFrame("OUTCOME", [["found", Buffer.alloc(3)]])))).toThrow("26 bytes, 17 or 1");
 });
 
 test("encodeRun carries the compensation and rounds times up to at least one millisecond", () => {

@@ -1,9 +1,9 @@
 import { LeveeError } from "../base/errors.ts";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
-import { sameNetns, type NetnsIdentity, type ProcessIdentity } from "../base/identity.ts";
+import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
 import { SharedTexts } from "../base/shared-texts.ts";
+import { linksOfCall, netnsOfCall, ownNetnsOfCall } from "./call-netns.ts";
 import {
-  bigintField,
   bytesField,
   encodeFrame,
   flagField,
@@ -33,6 +33,8 @@ export interface CallHeader {
   readonly cniArgs: string;
   readonly cniPath: string;
   readonly netnsIdentity: NetnsIdentity | undefined;
+  /** The interfaces in the namespace of an ADD, for `isAmongLinks`; empty from shims before version 4. */
+  readonly links: string;
   /** The shim's own namespace, which is the host's. Shims before version 3 do not send it. */
   readonly ownNetns: NetnsIdentity | undefined;
   readonly configLength: number;
@@ -96,35 +98,13 @@ export function readCall(frame: Frame): CallHeader {
     ifname: common.share(headerText(frame, "ifname") ?? ""),
     cniArgs: headerText(frame, "cni_args") ?? "",
     cniPath: common.share(headerText(frame, "cni_path") ?? ""),
-    netnsIdentity: netnsOf(frame, "netns_dev", "netns_ino"),
-    ownNetns: ownNetnsOf(frame),
+    netnsIdentity: netnsOfCall(frame),
+    links: linksOfCall(frame),
+    ownNetns: ownNetnsOfCall(frame),
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),
     budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),
   };
 }
-
-function netnsOf(frame: Frame, deviceTag: TagName, inodeTag: TagName): NetnsIdentity | undefined {
-  const device = bigintField(frame, deviceTag);
-  const inode = bigintField(frame, inodeTag);
-  return device === undefined || inode === undefined ? undefined : { device: commonDevice(device), inode };
-}
-
-/** All shims run in the host's namespace, so they share one object. */
-function ownNetnsOf(frame: Frame): NetnsIdentity | undefined {
-  const own = netnsOf(frame, "own_netns_dev", "own_netns_ino");
-  const [last] = lastOwn;
-  return sameNetns(own, last) ? last : (lastOwn[0] = own);
-}
-
-const lastOwn: [(NetnsIdentity | undefined)?] = [];
-
-/** All namespaces of a node are on one device, so they share one bigint. */
-function commonDevice(device: bigint): bigint {
-  const [last] = lastDevice;
-  return last === device ? last : (lastDevice[0] = device);
-}
-
-const lastDevice: [bigint?] = [];
 
 /** Far above any real CNI_ARGS or CNI_PATH. Up to 2,000 calls in line keep these texts, and some are logged. */
 const headerTextBytesMax = 32_768;

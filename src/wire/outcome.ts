@@ -5,6 +5,12 @@ import type { TagName } from "./tag.ts";
 
 type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
 
+/** What STAT found at a path. */
+export interface FoundFile extends NetnsIdentity {
+  /** Whether it is a network namespace; undefined when it cannot be opened, and from shims before version 4. */
+  readonly isNetns?: boolean | undefined;
+}
+
 /** How an order ended, as fields. Callers make the sentences. */
 export interface Outcome {
   readonly exitCode: number | undefined;
@@ -23,7 +29,7 @@ export interface Outcome {
   readonly oomNode: number;
   readonly cgroupLimit: number | undefined;
   readonly cgroupUsage: number | undefined;
-  readonly found: readonly (NetnsIdentity | undefined)[];
+  readonly found: readonly (FoundFile | undefined)[];
   readonly processes: number;
   readonly alive: boolean;
 }
@@ -81,13 +87,25 @@ function countOf(frame: Frame, tag: TagName): number {
   return numberField(frame, tag) ?? 0;
 }
 
-function readFound(value: Uint8Array): NetnsIdentity | undefined {
+const fileBytes = 17;
+const netnsBytes = 26;
+
+function readFound(value: Uint8Array): FoundFile | undefined {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (view.length === 1 && view.readUInt8(0) === 0) return undefined;
-  if (view.length !== 17)
+  if (view.length !== fileBytes && view.length !== netnsBytes)
     throw new LeveeError(
       "protocol-violated",
-      `Cannot read a found field: it has 17 bytes or 1, this one ${view.length}`,
+      `Cannot read a found field: it has ${netnsBytes} bytes, ${fileBytes} or 1, this one ${view.length}`,
     );
-  return { device: view.readBigUInt64LE(1), inode: view.readBigUInt64LE(9) };
+  const numbers = { device: view.readBigUInt64LE(1), inode: view.readBigUInt64LE(9) };
+  if (view.length === fileBytes) return numbers;
+  const kind = view.readUInt8(fileBytes);
+  const born = view.readBigUInt64LE(fileBytes + 1);
+  return {
+    ...numbers,
+    isNetns: kind !== 0,
+    cookie: kind === 1 ? born : undefined,
+    ctimeNs: kind === 2 ? born : undefined,
+  };
 }

@@ -62,6 +62,8 @@ export const tagNumber = {
   idle_ms: 60,
   own_netns_dev: 61,
   own_netns_ino: 62,
+  netns_cookie: 63,
+  netns_ctime: 64,
   count_users: 70,
   users: 71,
 } as const satisfies Record<string, number>;

@@ -52,7 +52,7 @@ test("ptp with tuning, bridge, macvlan with static, and loopback in one pod", as
     ipam: { type: "static", addresses: [{ address: "10.252.1.9/24" }] },
   });
   await lab.network("lo", { cniVersion: "1.0.0", name: "lo", type: "loopback" });
-  await lab.pod("web", { [networksAnnotation]: "lan,mac,lo@lo" });
+  await lab.pod("web", { [networksAnnotation]: "lan,mac,lo" });
   const call = { containerId: containerId("real"), netns: lab.netns("a"), args: lab.podArgs("web") };
 
   const result = resultOf(await lab.cni("ADD", call));

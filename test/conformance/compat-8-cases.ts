@@ -272,6 +272,7 @@ export const servedByBoth: readonly Accepted[] = [
     "second net1",
     "third net1",
   ]),
+  gives('[{"name":"lan","namespace":"nets","cni-args":{}}]', ["first eth0", "second net1"]),
   // Keys of a conf and of a plugin in a list in other letters.
   gives("nets/odd,nets/oddlist", ["first eth0", "second net1", "third net2"]),
   gives("nets/plain", ["first eth0", "second net1"]),

@@ -181,6 +181,12 @@ export const resultCases: readonly ResultCase[] = [
     printed: `{\n    "cniVersion": "1.0.0",\n${printedSorted}`,
   },
   {
+    what: "null, which is a result without anything",
+    version: "1.0.0",
+    answer: null,
+    printed: `{\n    "cniVersion": "1.0.0"\n}`,
+  },
+  {
     what: "1.1.0: what it has more than 1.0.0",
     version: "1.1.0",
     answer: {

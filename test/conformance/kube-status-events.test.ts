@@ -46,6 +46,19 @@ test("network-status has Multus' bytes and is written for the pod with that UID"
   await node.lab.until("the timeline says so", isNoted);
 });
 
+test("an ADD that fails after its first network has no event of an interface", async () => {
+  await using node = await KubeNode.start();
+  await node.synced();
+  for (const pod of ["failed", "web"]) node.api.pod(pod, { [networksAnnotation]: "net-a" });
+  await node.lab.script("second.ADD", '[ "${CNI_CONTAINERID#failed}" = "$CNI_CONTAINERID" ] || exit 1');
+  errorOf((await node.add("failed")).outcome);
+  resultOf((await node.add("web")).outcome);
+  const added = (): readonly unknown[] =>
+    node.api.events.filter(({ reason }) => reason === "AddedInterface").map((event) => event["involvedObject"]);
+  await node.lab.until("the events of the other pod are told", () => Promise.resolve(added().length >= 2 || undefined));
+  expect(added()).toMatchObject([{ name: "web" }, { name: "web" }]);
+});
+
 test("each interface has Multus' event", async () => {
   await using node = await KubeNode.start();
   await node.synced();

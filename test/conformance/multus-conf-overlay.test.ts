@@ -163,6 +163,24 @@ test("the auxiliary chain runs last, behind passthru, on the next free name", as
   expect(await leftovers(lab)).toEqual([]);
 });
 
+test.each([
+  ["cut short", '{"type":', "tune.conf"],
+  ["without a type", '{"mtu":1500}', "plugin 0 of the sub-directory of network vendor"],
+])("a file of the auxiliary chain that is %s fails the ADD before anything runs", async (_what, text, place) => {
+  await using lab = await startNode({
+    prepare: async (lab) => {
+      const conf = { cniVersion: "1.0.0", name: "a", ...lab.conf("first") };
+      await writeFile(lab.path("confdir/10-a.conf"), JSON.stringify(conf));
+      await mkdir(lab.path("confdir/vendor"));
+      await writeFile(lab.path("confdir/vendor/tune.conf"), text);
+      await lab.configure({ clusterNetwork: lab.path("confdir/10-a.conf"), auxiliaryCNIChainName: "vendor" });
+    },
+  });
+  const error = errorOf(await lab.cni("ADD", { containerId: containerId("aux"), netns: lab.netns("a") }));
+  expect(error.msg).toContain(place);
+  expect(await lab.calls()).toEqual([]);
+});
+
 test("an auxiliary chain needs a clusterNetwork that is a path", async () => {
   await using lab = await startNode({
     settings: { clusterNetwork: "a", auxiliaryCNIChainName: "vendor" },

@@ -208,7 +208,9 @@ function factsOf({ command, plugin, ifname, env, stdin }: PluginCall, { pod, cal
       .replaceAll(call.containerId, "CONTAINER")
       .replaceAll(/K8S_POD_NAMESPACE=[^;]*/gu, "K8S_POD_NAMESPACE=NAMESPACE")
       .replaceAll(/"CNIDeviceInfoFile":"[^"]*\/cni\//gu, '"CNIDeviceInfoFile":"');
-  const { capabilities: _kept, prevResult, ...given } = JSON.parse(plain(stdin)) as Record<string, unknown>;
+  const { prevResult, ...given } = JSON.parse(plain(stdin)) as Record<string, unknown>;
+  // Multus leaves them in. A case may write them in other letters.
+  for (const key of Object.keys(given)) if (key.toLowerCase() === "capabilities") delete given[key];
   return {
     run: `${command} ${plugin} ${ifname}`,
     args: plain(env["CNI_ARGS"] ?? ""),

@@ -22,6 +22,7 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
   execFileSync("ip", ["link", "add", lone, "type", "bridge"]);
   using _bridge = { [Symbol.dispose]: () => void execFileSync("ip", ["link", "delete", lone]) };
   await lab.network("lone", { cniVersion: "1.0.0", type: "bridge", bridge: lone });
+  await lab.network("tagged", { cniVersion: "1.0.0", type: "bridge", bridge: lone, vlan: 57 });
   await symlink(`${distributionPlugins}/bridge`, lab.path("bin/bridge"));
   await lab.network("plain", { cniVersion: "1.1.0", ...lab.conf("first") });
   await lab.startDaemon();
@@ -70,8 +71,13 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
     },
     30_000,
   );
-  expect(checks).toMatchObject({ isReady: true, networksTotal: 3, networksAgeMs: expect.any(Number) as number });
+  expect(checks).toMatchObject({ isReady: true, networksTotal: 4, networksAgeMs: expect.any(Number) as number });
   expect(checks.networks).toEqual([
+    {
+      network: "default/tagged",
+      state: "not-ready",
+      reasons: [`host bridge ${lone} does not filter VLANs (ip link set ${lone} type bridge vlan_filtering 1)`],
+    },
     {
       network: "default/vlan57",
       state: "not-ready",

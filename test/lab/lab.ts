@@ -250,6 +250,14 @@ export class Lab {
     return `/var/run/netns/${full}`;
   }
 
+  /** Makes another path lead to a namespace; removed at the end. */
+  async bindNetns(from: string, path: string): Promise<void> {
+    await writeFile(path, "");
+    const { status, stderr } = spawnSync("mount", ["--bind", from, path], { encoding: "utf8" });
+    if (status !== 0) throw new Error(`mount --bind ${from} ${path} failed: ${stderr}`);
+    this.#netns.add(path.slice(path.lastIndexOf("/") + 1));
+  }
+
   deleteNetns(path: string): void {
     const name = path.slice(path.lastIndexOf("/") + 1);
     this.#netns.delete(name);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readlinkSync, statSync } from "node:fs";
 import { bytesField, flagField, numberField } from "../../src/wire/frame.ts";
+import { isAmongLinks } from "../../src/wire/call-netns.ts";
 import { encodeRun, readCall } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
 import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
@@ -51,12 +52,17 @@ test("a whole call: header, configuration, run, result, acknowledgement", async 
   expect(await shim.exited).toEqual({ code: 0, signal: null, stdout: '{"done":true}', stderr: "" });
 });
 
-test("the netns and the shim's own are identified by device and inode", async () => {
+test("the netns and the shim's own are identified, and the CALL of an ADD names the interfaces", async () => {
   const netns = sandbox.netns("identity");
   sandbox.call("ADD", {}, { CNI_NETNS: netns });
   const call = readCall(await (await daemon.accept()).expect("CALL"));
   const facts = statSync(netns, { bigint: true });
-  expect(call.netnsIdentity).toEqual({ device: facts.dev, inode: facts.ino });
+  expect(call.netnsIdentity).toMatchObject({ device: facts.dev, inode: facts.ino, ctimeNs: undefined });
+  expect(isAmongLinks(call.links, "lo")).toBe(true);
+  sandbox.call("DEL", {}, { CNI_NETNS: netns });
+  const del = readCall(await (await daemon.accept()).expect("CALL"));
+  expect(del.netnsIdentity).toEqual(call.netnsIdentity);
+  expect(del.links).toBe("");
   const own = statSync("/proc/self/ns/net", { bigint: true });
   expect(call.ownNetns).toEqual({ device: own.dev, inode: own.ino });
 });

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
+import { bytesFields } from "../../src/wire/frame.ts";
 import { encodeReap, encodeRun, encodeStat, readCall, type HandIdentity } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
+import { canMakeLeaf, escaping, leavesOf } from "./leaf.ts";
 import { eventually, isAlive } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
@@ -47,6 +50,22 @@ test("a killed shim takes its plugin with it, and another hand empties the rest 
   expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, processes: 0, failure: undefined });
 });
 
+test.skipIf(!canMakeLeaf())(
+  "another hand also ends a child with a session of its own, and removes its cgroup",
+  async () => {
+    const lost = await hand("c1");
+    lost.peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", `${escaping}\nsleep 30`))));
+    const child = await sandbox.pidIn("escaped");
+    expect(leavesOf(lost.identity).length).toBe(1);
+    lost.shim.kill();
+    await lost.shim.exited;
+    const other = await hand("c2");
+    expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, failure: undefined });
+    expect(isAlive(child)).toBe(false);
+    expect(leavesOf(lost.identity)).toEqual([]);
+  },
+);
+
 test("a process number that another process has now is not taken for the lost shim", async () => {
   const { peer, identity } = await hand("c1");
   const other = await hand("c2");
@@ -62,7 +81,7 @@ test("a process number that another process has now is not taken for the lost sh
   });
 });
 
-test("STAT answers device and inode for each path, in order", async () => {
+test("STAT answers for each path in order, and says which network namespace it is", async () => {
   const netns = sandbox.netns("stat");
   const { peer } = await hand("c1");
   peer.send(encodeStat(3, [netns, "/nowhere/at/all", "/proc/self/exe/x", "/"]));
@@ -71,5 +90,21 @@ test("STAT answers device and inode for each path, in order", async () => {
     const { dev, ino } = statSync(path, { bigint: true });
     return { device: dev, inode: ino };
   };
-  expect(found).toEqual([facts(netns), undefined, undefined, facts("/")]);
+  const [first, ...others] = found;
+  const other = { ...facts("/"), isNetns: false, cookie: undefined, ctimeNs: undefined };
+  expect(others).toEqual([undefined, undefined, other]);
+  expect(first).toMatchObject({ ...facts(netns), isNetns: true });
+  // This machine's kernel tells cookies.
+  expect(first?.cookie).toBeGreaterThan(1n);
+});
+
+test("STAT answers a daemon of version 3 as that one understands it, and waits for no FIFO", async () => {
+  const fifo = sandbox.path("fifo");
+  expect(spawnSync("mkfifo", [fifo]).status).toBe(0);
+  sandbox.call("ADD", {}, { CNI_CONTAINERID: "c1" });
+  const peer = await daemon.accept();
+  await peer.begin(60_000, 3);
+  peer.send(encodeStat(3, [sandbox.netns("old"), fifo]));
+  const outcome = await peer.expect("OUTCOME");
+  expect(bytesFields(outcome, "found").map((found) => found.length)).toEqual([17, 17]);
 });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// Device and inode of a file. For a namespace they are its identity.
+/// Device and inode of a file. A living namespace shares them with no other, but a later one may get them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inode {
     pub device: u64,
@@ -16,13 +16,21 @@ impl Inode {
     }
 }
 
-/// None when it cannot be opened.
-pub fn stat_opened(path: &str) -> Option<Inode> {
-    if path.is_empty() {
-        return None;
-    }
-    let facts = fs::File::open(path).ok()?.metadata().ok()?;
-    Some(Inode::of(&facts))
+/// What tells a network namespace from a later one with the same inode number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Birth {
+    /// The kernel never gives it to another namespace of the same boot.
+    Cookie(u64),
+    /// The last change of the inode, in nanoseconds since 1970.
+    Ctime(u64),
+}
+
+/// A network namespace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NetnsIdentity {
+    pub inode: Inode,
+    /// None when neither can be found out.
+    pub birth: Option<Birth>,
 }
 
 /// The fields of `/proc/PID/stat` that the shim uses.

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use crate::base::clock::ms_until;
+use crate::base::identity::Birth;
 use crate::cni::request::Request;
+use crate::net::netns::OpenNetns;
 use crate::orders::hand::Ended;
 use crate::wire::frame::Fields;
 use crate::wire::frame_type as kind;
@@ -25,12 +27,24 @@ fn call_fields(request: &Request, whole: Instant) -> Fields {
         .optional_text(tag::IFNAME, &request.ifname)
         .optional_text(tag::CNI_ARGS, &request.cni_args)
         .optional_text(tag::CNI_PATH, &request.cni_path)
-        .optional_number(tag::NETNS_DEV, request.netns_inode.map(|inode| inode.device))
-        .optional_number(tag::NETNS_INO, request.netns_inode.map(|inode| inode.number))
+        .and(&netns_fields(request.netns_open.as_ref()))
         .optional_number(tag::OWN_NETNS_DEV, request.own_netns_inode.map(|inode| inode.device))
         .optional_number(tag::OWN_NETNS_INO, request.own_netns_inode.map(|inode| inode.number))
         .number(tag::CONFIG_LENGTH, request.config.len() as u64)
         .number(tag::BUDGET_MS, ms_until(whole))
+}
+
+/// A daemon before version 4 skips all but the first two.
+fn netns_fields(netns: Option<&OpenNetns>) -> Fields {
+    let Some(OpenNetns { identity, links, .. }) = netns else { return Fields::new() };
+    let fields =
+        Fields::new().number(tag::NETNS_DEV, identity.inode.device).number(tag::NETNS_INO, identity.inode.number);
+    let fields = match identity.birth {
+        Some(Birth::Cookie(cookie)) => fields.number(tag::NETNS_COOKIE, cookie),
+        Some(Birth::Ctime(ctime)) => fields.number(tag::NETNS_CTIME, ctime),
+        None => fields,
+    };
+    links.iter().flatten().fold(fields, |fields, name| fields.bytes(tag::LINK, name))
 }
 
 pub fn call_frame(request: &Request, whole: Instant) -> Vec<u8> {

@@ -1,14 +1,16 @@
 //! One CNI call as it arrives: variables from the environment and the configuration on stdin, with the checks of skel.
 
 use std::env;
+use std::fs;
 use std::time::Instant;
 
 use crate::base::clock::ms;
-use crate::base::identity::{stat_opened, Inode};
+use crate::base::identity::Inode;
 use crate::cni::cni_error::{CniError, INVALID_CONFIG, INVALID_ENVIRONMENT, INVALID_NETNS, IO_FAILURE};
 use crate::cni::conf::{is_identifier, read_conf, Conf};
 use crate::cni::verb::Verb;
 use crate::cni::versions::NEWEST_VERSION;
+use crate::net::netns::{self, NoNetns, OpenNetns};
 use crate::sys;
 
 /// Far above any real configuration, and small enough for hundreds of waiting shims to hold one each.
@@ -27,7 +29,8 @@ pub struct Request {
     pub ifname: String,
     pub cni_args: String,
     pub cni_path: String,
-    pub netns_inode: Option<Inode>,
+    /// Open to the end of the call, so that the kernel cannot give its inode number to another one meanwhile.
+    pub netns_open: Option<OpenNetns>,
     /// The shim's own namespace is the host's. The daemon compares with it, and cannot see the host's /proc itself.
     pub own_netns_inode: Option<Inode>,
     pub config: Vec<u8>,
@@ -51,8 +54,8 @@ pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
         ifname: variable("CNI_IFNAME").map_err(in_version)?,
         cni_args: variable("CNI_ARGS").map_err(in_version)?,
         cni_path: variable("CNI_PATH").map_err(in_version)?,
-        netns_inode: stat_opened(&netns),
-        own_netns_inode: stat_opened("/proc/self/ns/net"),
+        netns_open: look_at_netns(verb, &netns).map_err(in_version)?,
+        own_netns_inode: fs::metadata("/proc/self/ns/net").ok().map(|facts| Inode::of(&facts)),
         netns,
         config,
         conf,
@@ -113,14 +116,30 @@ fn check_ifname(name: &str) -> Result<(), CniError> {
     Err(CniError::new(INVALID_ENVIRONMENT, problem).with_details(name))
 }
 
+/// None when it cannot be opened; the daemon says so. For DEL, something else at the path is a namespace that is gone.
+fn look_at_netns(verb: Verb, path: &str) -> Result<Option<OpenNetns>, CniError> {
+    if path.is_empty() {
+        return Ok(None);
+    }
+    match netns::look(path, verb == Verb::Add) {
+        Ok(open) => Ok(Some(open)),
+        Err(NoNetns::Other(kind)) if matches!(verb, Verb::Add | Verb::Check) => {
+            let message =
+                format!("Cannot use CNI_NETNS as it must be the path of a network namespace: {} is {}", path, kind);
+            Err(CniError::new(INVALID_NETNS, message))
+        }
+        Err(NoNetns::Other(_) | NoNetns::Closed(_)) => Ok(None),
+    }
+}
+
 /// skel checks this after the plugin ran; the shim checks before. DEL is exempt, because it must succeed in the end.
 fn check_foreign_netns(request: &Request) -> Result<(), CniError> {
     let allowed =
         env::var("CNI_NETNS_OVERRIDE").map_or(false, |value| value == "1" || value.eq_ignore_ascii_case("true"));
-    if request.verb != Verb::Add || allowed || request.netns_inode.is_none() {
+    if request.verb != Verb::Add || allowed || request.netns_open.is_none() {
         return Ok(());
     }
-    if request.netns_inode == request.own_netns_inode {
+    if request.netns_open.as_ref().map(|open| open.identity.inode) == request.own_netns_inode {
         let message = "plugin's netns and netns from CNI_NETNS should not be the same";
         return Err(CniError::new(INVALID_NETNS, message).with_details(&request.netns));
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::orders::hand::{Ended, Hand, Progress};
 use crate::wire::channel::Channel;
-use crate::wire::frame::{Fields, Frame, PROGRESS_VERSION, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use crate::wire::frame::{Fields, Frame, BIRTH_VERSION, PROGRESS_VERSION, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use crate::wire::frame_type as kind;
 use crate::wire::tag;
 
@@ -71,6 +71,7 @@ pub fn welcome(frame: &Frame, channel: &mut Channel, hand: &mut Hand) -> Result<
         ));
     }
     hand.want_progress(version >= PROGRESS_VERSION);
+    hand.want_births(version >= BIRTH_VERSION);
     channel.set_heartbeat(frame.required_number(tag::HEARTBEAT_MS)?);
     let token = frame.required_bytes(tag::TOKEN)?;
     // The token becomes a file name that the daemon must find again.

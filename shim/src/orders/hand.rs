@@ -1,12 +1,13 @@
 //! The hand: carries out orders concurrently in one loop, and collects every child process that ends.
 
+use std::fs;
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Instant;
 
 use crate::base::clock::{ms, ms_until};
-use crate::base::identity::Inode;
+use crate::base::identity::{Inode, NetnsIdentity};
 use crate::orders::job::Job;
 use crate::orders::links::{self, LinksOrder};
 use crate::orders::list::{self, ListOrder};
@@ -33,7 +34,7 @@ pub struct Hand {
     rules: Rules,
     surroundings: Surroundings,
     /// The namespace at the call's netns path when the call began. The hand does not touch another one at that path.
-    netns_inode: Option<Inode>,
+    netns: Option<NetnsIdentity>,
     signals: OwnedFd,
     probe_door: Option<ProbeDoor>,
     jobs: Vec<Box<dyn Job>>,
@@ -41,6 +42,7 @@ pub struct Hand {
     stop_asked: bool,
     /// Without a daemon that understands PROGRESS, runs are not watched.
     progress_wanted: bool,
+    births_wanted: bool,
 }
 
 /// Whether a run in progress still moves.
@@ -61,18 +63,19 @@ impl Hand {
         Ok(Hand {
             rules,
             surroundings,
-            netns_inode: None,
+            netns: None,
             signals,
             probe_door: None,
             jobs: Vec::new(),
             ended: Vec::new(),
             stop_asked: false,
             progress_wanted: false,
+            births_wanted: false,
         })
     }
 
-    pub fn with_netns(mut self, inode: Option<Inode>) -> Hand {
-        self.netns_inode = inode;
+    pub fn with_netns(mut self, identity: Option<NetnsIdentity>) -> Hand {
+        self.netns = identity;
         self
     }
 
@@ -93,6 +96,11 @@ impl Hand {
         self.progress_wanted = is_wanted;
     }
 
+    /// Whether the connected daemon understands a longer answer to STAT.
+    pub fn want_births(&mut self, are_wanted: bool) {
+        self.births_wanted = are_wanted;
+    }
+
     /// Begins one order. An error means that the frame broke the protocol.
     pub fn take(&mut self, frame: &Frame) -> Result<(), String> {
         if self.jobs.len() >= JOBS_MAX && frame.kind != kind::KILL {
@@ -103,7 +111,7 @@ impl Hand {
         match frame.kind {
             kind::RUN => self.run(Rc::new(RunOrder::read(frame)?)),
             kind::ROUTES => self.change_routes(RoutesOrder::read(frame)?),
-            kind::STAT => self.end(frame.step()?, stat(&frame.texts(tag::PATH)?)),
+            kind::STAT => self.end(frame.step()?, stat(&frame.texts(tag::PATH)?, self.births_wanted)),
             kind::REAP => self.reap(ReapOrder::read(frame)?),
             kind::LINKS => self.look_at_links(LinksOrder::read(frame)?),
             kind::LIST => self.list(ListOrder::read(frame)?),
@@ -113,7 +121,18 @@ impl Hand {
         Ok(())
     }
 
-    pub fn run(&mut self, order: Rc<RunOrder>) {
+    pub fn run(&mut self, mut order: Rc<RunOrder>) {
+        if self.is_elsewhere(&order) {
+            if order.variable("CNI_COMMAND") != "DEL" {
+                let message = format!(
+                    "Cannot run a plugin in {}: it is another network namespace than when the call began",
+                    order.variable("CNI_NETNS")
+                );
+                return self.end(order.step, Outcome::refused(&message));
+            }
+            // The namespace of the attachment is gone, and the one at its path belongs to another container.
+            order = Rc::new(order.with_netns(""));
+        }
         let running = self.jobs.iter().filter(|job| job.is_run()).count();
         let most = self.rules.runs_at_once();
         match order.refusal(&self.rules) {
@@ -130,17 +149,26 @@ impl Hand {
         }
     }
 
+    /// Whether the path of the run leads to another namespace than when the call began. The call keeps its own open, so
+    /// no other one can have its inode number: a look at the path is enough.
+    fn is_elsewhere(&self, order: &RunOrder) -> bool {
+        let path = order.variable("CNI_NETNS");
+        let expected = self.netns.filter(|_| !path.is_empty());
+        let now = fs::metadata(path).ok().map(|facts| Inode::of(&facts));
+        expected.map_or(false, |expected| now.map_or(false, |now| now != expected.inode))
+    }
+
     fn change_routes(&mut self, order: RoutesOrder) {
         match order.refusal(&self.rules) {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
-            None => self.begin(order.step, "routes", routes::begin(&order, self.netns_inode)),
+            None => self.begin(order.step, "routes", routes::begin(&order, self.netns)),
         }
     }
 
     fn look_at_links(&mut self, order: LinksOrder) {
         match order.refusal(&self.rules) {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
-            None => self.begin(order.step, "links", links::begin(&order, self.netns_inode)),
+            None => self.begin(order.step, "links", links::begin(&order, self.netns)),
         }
     }
 

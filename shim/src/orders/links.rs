@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use crate::base::identity::{process_stat, Inode};
+use crate::base::identity::{process_stat, Inode, NetnsIdentity};
 use crate::net::netlink::{attributes, message, Netlink, NLM_F_DUMP, NLM_F_REQUEST, RTM_GETLINK, RTM_NEWLINK};
 use crate::net::netns;
 use crate::orders::forked_job::{About, ForkedJob, Found};
@@ -53,12 +53,12 @@ impl LinksOrder {
     }
 }
 
-pub fn begin(order: &LinksOrder, expected: Option<Inode>) -> io::Result<ForkedJob> {
+pub fn begin(order: &LinksOrder, expected: Option<NetnsIdentity>) -> io::Result<ForkedJob> {
     let about = About { step: order.step, failure: "links", question: "which interfaces there are" };
     ForkedJob::begin(about, || work(order, expected))
 }
 
-fn work(order: &LinksOrder, expected: Option<Inode>) -> Found {
+fn work(order: &LinksOrder, expected: Option<NetnsIdentity>) -> Found {
     if !order.netns.is_empty() {
         netns::enter(&order.netns, expected)?;
     }

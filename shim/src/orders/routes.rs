@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::base::identity::Inode;
+use crate::base::identity::NetnsIdentity;
 use crate::net::default_routes::RouteOp;
 use crate::net::netlink::Netlink;
 use crate::net::netns;
@@ -36,12 +36,12 @@ impl RoutesOrder {
     }
 }
 
-pub fn begin(order: &RoutesOrder, expected: Option<Inode>) -> io::Result<ForkedJob> {
+pub fn begin(order: &RoutesOrder, expected: Option<NetnsIdentity>) -> io::Result<ForkedJob> {
     let about = About { step: order.step, failure: "routes", question: "whether the routes were changed" };
     ForkedJob::begin(about, || work(order, expected))
 }
 
-fn work(order: &RoutesOrder, expected: Option<Inode>) -> Found {
+fn work(order: &RoutesOrder, expected: Option<NetnsIdentity>) -> Found {
     netns::enter(&order.netns, expected)?;
     let netlink = Netlink::open().map_err(|error| {
         let message = format!("Cannot open a netlink socket in {}: {}", order.netns, sys::error_text(&error));

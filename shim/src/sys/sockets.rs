@@ -16,6 +16,7 @@ pub const SOCK_NONBLOCK: c_int = 0o4000;
 pub const SOCK_CLOEXEC: c_int = 0o2_000_000;
 const SOL_SOCKET: c_int = 1;
 const SO_PEERCRED: c_int = 17;
+const SO_NETNS_COOKIE: c_int = 71;
 const CLONE_NEWNET: c_int = 0x4000_0000;
 
 #[repr(C)]
@@ -71,6 +72,15 @@ pub fn peer_uid(fd: RawFd) -> io::Result<u32> {
     let pointer: *mut PeerCredentials = &mut peer;
     check(unsafe { getsockopt(fd, SOL_SOCKET, SO_PEERCRED, pointer.cast(), &mut length) })?;
     Ok(peer.uid)
+}
+
+/// The number of the network namespace in which the socket was made; no other one of this boot has it. Since Linux 5.14.
+pub fn netns_cookie(fd: RawFd) -> io::Result<u64> {
+    let mut cookie = 0u64;
+    let mut length = std::mem::size_of::<u64>() as u32;
+    let pointer: *mut u64 = &mut cookie;
+    check(unsafe { getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, pointer.cast(), &mut length) })?;
+    Ok(cookie)
 }
 
 pub fn enter_netns(fd: RawFd) -> io::Result<()> {

@@ -4,12 +4,15 @@
 use crate::wire::tag;
 
 /// The newest version of docs/protocol.md that this build speaks.
-pub const PROTOCOL_VERSION: u64 = 3;
+pub const PROTOCOL_VERSION: u64 = 4;
 /// The oldest version: a node's daemon can be upgraded after its shim, or rolled back.
 pub const PROTOCOL_VERSION_MIN: u64 = 1;
 
 /// The first version with PROGRESS; an older daemon would close the connection.
 pub const PROGRESS_VERSION: u64 = 3;
+
+/// The first version whose `found` says which namespace it is; an older daemon would close the connection.
+pub const BIRTH_VERSION: u64 = 4;
 
 /// The shim never holds more than this for one frame, even if the frame claims a greater length.
 pub const FRAME_BYTES_MAX: usize = 1_048_576;

@@ -60,5 +60,7 @@ pub const SHARED: u8 = 59;
 pub const IDLE_MS: u8 = 60;
 pub const OWN_NETNS_DEV: u8 = 61;
 pub const OWN_NETNS_INO: u8 = 62;
+pub const NETNS_COOKIE: u8 = 63;
+pub const NETNS_CTIME: u8 = 64;
 pub const COUNT_USERS: u8 = 70;
 pub const USERS: u8 = 71;

@@ -11,12 +11,14 @@ export interface LoadFacts {
 
 /** The load of the node, which slows admission down. */
 export class HostLoad {
-  readonly #limit: AdaptiveLimit;
+  readonly #attach: AdaptiveLimit;
+  readonly #detach: AdaptiveLimit;
   #memory: MemoryState = "free";
   #pressure: PressureLevel = "calm";
 
-  constructor(limit: AdaptiveLimit) {
-    this.#limit = limit;
+  constructor(attach: AdaptiveLimit, detach: AdaptiveLimit) {
+    this.#attach = attach;
+    this.#detach = detach;
   }
 
   get memory(): MemoryState {
@@ -29,13 +31,15 @@ export class HostLoad {
 
   /** Plugins get less of the host than they ask for, so they take longer than usual. */
   get isSlow(): boolean {
-    return this.#pressure !== "calm" || this.#limit.isSlow;
+    return this.#pressure !== "calm" || this.#attach.isSlow;
   }
 
   observe({ ownMemory, pressure }: LoadFacts): void {
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);
-    this.#limit.freeze(this.#memory !== "free");
-    this.#limit.pressed(this.#pressure);
+    for (const limit of [this.#attach, this.#detach]) {
+      limit.freeze(this.#memory !== "free");
+      limit.pressed(this.#pressure);
+    }
   }
 }

@@ -38,6 +38,7 @@ async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError;
     notes,
     journal,
     leaks,
+    leftovers: { leftBy: (_record, failures) => Promise.resolve(failures) },
     afterwork: { drop: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },
   });

@@ -11,7 +11,7 @@ import type { ChainReports } from "../chains/chain-reports.ts";
 import type { Found, LookUp } from "../look-up/look-up.ts";
 import { recordedPod } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
-import type { Earlier } from "./earlier.ts";
+import type { TakenNames } from "../undo/taken-names.ts";
 import type { PodAccounts } from "./pod-account.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
@@ -21,7 +21,7 @@ export interface PlannerNeeds {
   readonly bootId: string;
   readonly lookUp: Pick<LookUp, "behindLine">;
   readonly accounts: Pick<PodAccounts, "seen">;
-  readonly earlier: Pick<Earlier, "refuseTaken">;
+  readonly names: Pick<TakenNames, "refuse">;
 }
 
 /** Makes the record of an ADD: every chain with every byte its plugins will get. Nothing is done to the system. */
@@ -33,7 +33,7 @@ export class Planner {
   }
 
   async plan(call: Call, request: AddRequest, found: Found, reports: ChainReports): Promise<AttachmentRecord> {
-    const { config, lookUp, accounts, earlier } = this.#needs;
+    const { config, lookUp, accounts, names } = this.#needs;
     const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
     const conf = effectiveNetConf(text, config);
     accounts.seen(conf);
@@ -41,7 +41,7 @@ export class Planner {
     reports.asksFor(wanted.definitions.keys());
     const { runtimeConfig } = conf;
     const chains = planAttachments({ request, ...networks, runtimeConfig, deviceInfoDir: config.deviceInfoDir });
-    await earlier.refuseTaken(call, request, new Set(chains.map((chain) => chain.ifname)));
+    await names.refuse(call, new Set(chains.map((chain) => chain.ifname)));
     return this.#record(call, request, { conf, chains, pod: wanted.pod });
   }
 

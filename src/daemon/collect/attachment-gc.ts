@@ -31,7 +31,7 @@ interface AttachmentGcNeeds {
   readonly config: Pick<DaemonConfig, "gcGraceMs">;
   readonly bootId: string;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, "all">;
+  readonly journal: Pick<Journal, "all" | "inNetns">;
   readonly view: Pick<View, "pods">;
   readonly recovery: Pick<Recovery, "isPending" | "isDeletePending">;
   readonly dead: UndoDead;
@@ -49,7 +49,7 @@ export class AttachmentGc {
   async round(hand: Hand, isActing: boolean): Promise<AttachmentRound> {
     const { journal, recovery } = this.#needs;
     const records = journal.all().filter(isSettled);
-    const sight = await lookAtNamespaces(hand, records);
+    const sight = await lookAtNamespaces(hand, records, journal);
     // Recovery already deals with the others.
     const idle = records.filter((record) => !recovery.isPending(record.token) && !recovery.isDeletePending(record));
     const found = this.#judgeAll(idle, sight);

@@ -84,7 +84,7 @@ export class Gc {
     const isKnown = (record: AttachmentRecord): boolean => valid.has(`${record.containerId}/${record.ifname}`);
     const unknown = settled.filter((record) => !isKnown(record));
     if (unknown.length === 0) return;
-    const sight = await lookAtNamespaces(call.hand, settled);
+    const sight = await lookAtNamespaces(call.hand, settled, journal);
     refuseBlindness(settled.filter(isKnown), sight.alive);
     const gone = unknown.filter((record) => judge(record, sight, bootId).fate === "dead");
     const due = dead.admit(gone, undoLimit(settled.length));

@@ -1,12 +1,11 @@
 import { defaultNetworkOf, networkNameOf, parseSelection } from "../../attachment/selection.ts";
 import type { Namespace } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
-import type { Chain } from "../../cni/chain.ts";
-import { parseResult } from "../../cni/result.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { NetnsLinks } from "../../wire/netns-links.ts";
 import { networkStatusAnnotation, networksAnnotation } from "../../base/annotations.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
+import { isKernelInterface } from "../undo/kernel-interface.ts";
 
 /** A network that a running pod asked for and does not have. */
 export interface MissingNetwork {
@@ -100,24 +99,6 @@ export function interfacesGone(pod: PodFacts, record: AttachmentRecord, links: N
       why: `its interface ${chain.ifname} is not in the pod's network namespace any more`,
       wasThere: false,
     }));
-}
-
-/**
- * Whether the kernel must show an interface by that name. It shows none for a device that belongs to a program in the
- * pod, as with DPDK and virtual machines, or for a plugin that reports no interface inside the sandbox.
- */
-function isKernelInterface(chain: Chain, record: AttachmentRecord, index: number): boolean {
-  const { deviceId, resourceName } = chain.multus.request;
-  const result = record.results[index];
-  if (result === undefined || deviceId !== undefined || resourceName !== undefined) return false;
-  try {
-    const { interfaces } = parseResult(result, chain.cniVersion);
-    return interfaces.some(({ name, sandbox }) => name === chain.ifname && sandbox !== undefined && sandbox !== "");
-  } catch (thrown) {
-    // ADD checks results, but a result that Multus left may hold anything.
-    if (thrown instanceof LeveeError) return false;
-    throw thrown;
-  }
 }
 
 function subject(

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
-import type { NetnsIdentity } from "../../base/identity.ts";
+import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
 import { undoLimit, doubtsAbout, judge } from "./rules.ts";
 import { lookAtNamespaces, placeOf } from "./sight.ts";
@@ -15,13 +16,17 @@ function attached(number: number, change: Partial<AttachmentRecord> = {}): Attac
   return aRecord(number, { phase: "acknowledged", netns, ...change });
 }
 
+function journalOf(records: readonly AttachmentRecord[]): Pick<Journal, "inNetns"> {
+  return { inNetns: (identity) => records.filter(({ netns }) => sameNetns(netns.identity, identity)) };
+}
+
 /** The fate of each record, for a hand that sees these paths. */
 async function fates(
   records: readonly AttachmentRecord[],
   seen: Readonly<Record<string, NetnsIdentity>>,
 ): Promise<readonly string[]> {
   const eyes = { stat: (paths: readonly string[]) => Promise.resolve(paths.map((path) => seen[path])) };
-  const sight = await lookAtNamespaces(eyes, records);
+  const sight = await lookAtNamespaces(eyes, records, journalOf(records));
   return records.map((record) => judge(record, sight, bootId).fate);
 }
 
@@ -30,6 +35,33 @@ const first = { "/run/netns/pod1": { device: nsfs, inode: 1n } };
 test("judge: dead, when the path has nothing or another namespace, and a living one is seen beside it", async () => {
   const replaced = { ...first, "/run/netns/pod3": { device: nsfs, inode: 99n } };
   expect(await fates([attached(1), attached(2), attached(3)], replaced)).toEqual(["alive", "dead", "dead"]);
+});
+
+test("judge: a namespace with the number of a dead one is told apart by its cookie, and by its time not for certain", async () => {
+  const born = (number: number, birth: Partial<NetnsIdentity>): AttachmentRecord =>
+    attached(number, {
+      netns: { path: `/run/netns/pod${number}`, identity: { device: nsfs, inode: BigInt(number), ...birth } },
+    });
+  const seen = {
+    ...first,
+    "/run/netns/pod2": { device: nsfs, inode: 2n, cookie: 8n },
+    "/run/netns/pod3": { device: nsfs, inode: 3n, ctimeNs: 8n },
+  };
+  const fatesOf = (birth: Partial<NetnsIdentity>): Promise<readonly string[]> =>
+    fates([attached(1), born(2, birth), born(3, birth)], seen);
+  expect(await fatesOf({})).toEqual(["alive", "alive", "alive"]);
+  expect(await fatesOf({ cookie: 8n, ctimeNs: 8n })).toEqual(["alive", "alive", "alive"]);
+  expect(await fatesOf({ cookie: 7n })).toEqual(["alive", "dead", "alive"]);
+  expect(await fatesOf({ ctimeNs: 7n })).toEqual(["alive", "alive", "unproven"]);
+});
+
+test("judge: dead, when a later container has the interface in a namespace with the record's number", async () => {
+  const netns = { path: "/run/netns/pod1", identity: { device: nsfs, inode: 1n } };
+  const old = attached(1, { startedWallMs: 10 });
+  const later = attached(2, { netns, startedWallMs: 20 });
+  expect(await fates([old, later], first)).toEqual(["dead", "alive"]);
+  const otherBoot = attached(2, { netns, startedWallMs: 20, bootId: "another" });
+  expect(await fates([old, otherBoot], first)).toEqual(["alive", "alive"]);
 });
 
 test("judge: unproven, when no namespace is seen in the folder, or only a file", async () => {
@@ -44,10 +76,10 @@ test("judge: unproven, when one path cannot be read; the others are judged", asy
       ? Promise.reject(new LeveeError("protocol-violated", "Cannot look at /run/netns/pod2: permission denied"))
       : Promise.resolve(paths.map((path) => (path === "/run/netns/pod1" ? first[path] : undefined)));
   const records = [attached(1), attached(2), attached(3)];
-  const sight = await lookAtNamespaces({ stat }, records);
+  const sight = await lookAtNamespaces({ stat }, records, journalOf(records));
   expect(records.map((record) => judge(record, sight, bootId).fate)).toEqual(["alive", "unproven", "dead"]);
   const lost = { stat: () => Promise.reject(new LeveeError("hand-lost", "gone")) };
-  expect(lookAtNamespaces(lost, records)).rejects.toThrow("gone");
+  expect(lookAtNamespaces(lost, records, journalOf(records))).rejects.toThrow("gone");
 });
 
 test("judge needs proof from the same folder: one runtime's folder proves nothing about another's", async () => {

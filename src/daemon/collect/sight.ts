@@ -1,7 +1,10 @@
 import { dirname } from "node:path/posix";
 import { LeveeError } from "../../base/errors.ts";
-import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
+import { sameNetns } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { FoundFile } from "../../wire/outcome.ts";
+import { isSuperseded } from "../undo/netns-to-pass.ts";
 
 /** The result of a hand's look at the journal's network namespaces. */
 export interface Sight {
@@ -14,13 +17,17 @@ export interface Sight {
 }
 
 interface Eyes {
-  stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]>;
+  stat(paths: readonly string[]): Promise<readonly (FoundFile | undefined)[]>;
 }
 
 /** A frame holds 4,096 fields. */
 const pathsMax = 1_000;
 
-export async function lookAtNamespaces(eyes: Eyes, records: readonly AttachmentRecord[]): Promise<Sight> {
+export async function lookAtNamespaces(
+  eyes: Eyes,
+  records: readonly AttachmentRecord[],
+  journal: Pick<Journal, "inNetns">,
+): Promise<Sight> {
   const withPath = records.filter((record) => record.netns.path !== "");
   const alive = new Set<AttachmentRecord>();
   const gone = new Set<AttachmentRecord>();
@@ -33,7 +40,7 @@ export async function lookAtNamespaces(eyes: Eyes, records: readonly AttachmentR
     some.forEach((record, index) => {
       const identity = found[index];
       if (identity === "unknown") return;
-      if (isThere(record, identity)) alive.add(record);
+      if (isThere(record, identity, journal)) alive.add(record);
       else if (isGone(record, identity)) gone.add(record);
     });
   }
@@ -43,16 +50,13 @@ export async function lookAtNamespaces(eyes: Eyes, records: readonly AttachmentR
 }
 
 /** One path that the hand cannot read fails the whole order; then each path is read alone. */
-async function statAll(
-  eyes: Eyes,
-  paths: readonly string[],
-): Promise<readonly (NetnsIdentity | "unknown" | undefined)[]> {
+async function statAll(eyes: Eyes, paths: readonly string[]): Promise<readonly (FoundFile | "unknown" | undefined)[]> {
   try {
     return await eyes.stat(paths);
   } catch (thrown) {
     if (isHandLost(thrown)) throw thrown;
   }
-  const found: (NetnsIdentity | "unknown" | undefined)[] = [];
+  const found: (FoundFile | "unknown" | undefined)[] = [];
   for (const path of paths) {
     const one = await eyes.stat([path]).catch((thrown: unknown) => {
       if (isHandLost(thrown)) throw thrown;
@@ -71,16 +75,29 @@ function isHandLost(thrown: unknown): boolean {
  * Ignores the boot ID: some containers see another one than their host, and a namespace seen at its path with its number
  * exists in any case. Attachments of Multus are known only by their path.
  */
-function isThere({ netns }: AttachmentRecord, found: NetnsIdentity | undefined): boolean {
-  return netns.identity === undefined ? found !== undefined : sameNetns(netns.identity, found);
+function isThere(
+  record: AttachmentRecord,
+  found: FoundFile | undefined,
+  journal: Pick<Journal, "inNetns">,
+): found is FoundFile {
+  const { identity } = record.netns;
+  if (identity === undefined) return found !== undefined && found.isNetns !== false;
+  if (found === undefined || !sameNetns(identity, found)) return false;
+  return !isSuperseded(record, found, { bootId: record.bootId, journal });
 }
 
 /**
+ * For a record that is not there. A later container in its namespace, and another cookie, prove that the numbers were
+ * used again; another time of the inode does not, as anybody may touch the file.
+ *
  * All namespaces of a boot are on one device. A file on another device is the mount point itself: a hand that does not
  * receive mounts made after its start sees only that for every younger pod.
  */
-function isGone({ netns }: AttachmentRecord, found: NetnsIdentity | undefined): boolean {
-  return found === undefined || found.device === netns.identity?.device;
+function isGone({ netns: { identity } }: AttachmentRecord, found: FoundFile | undefined): boolean {
+  if (found === undefined) return true;
+  if (found.device !== identity?.device) return false;
+  const isToldApartByTime = identity.cookie === undefined || found.cookie === undefined;
+  return found.inode !== identity.inode || sameNetns(identity, found) || !isToldApartByTime;
 }
 
 /**

@@ -33,7 +33,7 @@ interface UndoDeadNeeds {
   readonly clock: Clock;
   readonly bootId: string;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, "findByToken">;
+  readonly journal: Pick<Journal, "findByToken" | "inNetns">;
   readonly turns: Turns;
   readonly timeline: Timeline;
   readonly suspects: Suspects;
@@ -63,7 +63,7 @@ export class UndoDead {
     using _turn = await turns.take(record.containerId, holder, limit.signal);
     const current = journal.findByToken(record.token);
     if (current === undefined) return "gone";
-    const sight = await lookAtNamespaces(hand, [current, ...witnesses]);
+    const sight = await lookAtNamespaces(hand, [current, ...witnesses], journal);
     const { fate, why } = judge(current, sight, bootId);
     if (fate !== "dead") return "doubtful";
     timeline.note(subjectOf(current, "GC"), "asked", { detail: why });

@@ -14,18 +14,24 @@ interface HostQuestion {
   readonly folders: readonly string[];
   /** Bridges that need an uplink. */
   readonly bridges: readonly string[];
+  /** Bridges that must filter VLANs. */
+  readonly vlanBridges: readonly string[];
   /** Interfaces that are in pods now and will return. */
   readonly held: ReadonlySet<string>;
 }
 
 /** Has the hand look for programs in the plugin folders, and for all interfaces. */
-export async function lookAtHost(hand: Hand, { programs, folders, bridges, held }: HostQuestion): Promise<HostFacts> {
+export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<HostFacts> {
+  const { programs, folders, bridges, vlanBridges, held } = question;
   const links = hand.supports("links") ? await hand.links("") : undefined;
   const names = new Set([...(links?.names ?? []), ...held]);
   const found = await findPrograms(hand, programs.slice(0, programsMax), folders);
-  const there = bridges.filter((name) => names.has(name)).slice(0, bridgesMax);
-  const uplinks = await findUplinks(hand, there);
+  const there = (wanted: readonly string[]): readonly string[] =>
+    wanted.filter((name) => names.has(name)).slice(0, bridgesMax);
+  const uplinks = await findUplinks(hand, there(bridges));
+  const filters = await findVlanFilters(hand, there(vlanBridges));
   return {
+    filtersVlans: (bridge) => filters.get(bridge),
     hasUplink: (bridge) => uplinks.get(bridge),
     hasProgram: (name) => found.get(name),
     hasLink: (name) => names.has(name) || (links === undefined || links.isTruncated ? undefined : false),
@@ -44,6 +50,22 @@ async function findUplinks(hand: Hand, bridges: readonly string[]): Promise<Read
       bridge,
       ports.entries.some(({ name }) => !name.startsWith("veth")),
     );
+  }
+  return found;
+}
+
+/** The character in sysfs for a setting that is on. */
+const on = "1".charCodeAt(0);
+
+/** A kernel without VLAN filtering has no such file. */
+async function findVlanFilters(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+  const found = new Map<string, boolean>();
+  if (!hand.supports("list")) return found;
+  for (const bridge of bridges) {
+    const settings = await hand.list(`/sys/class/net/${bridge}/bridge`).catch(() => undefined);
+    if (settings === undefined || settings.isTruncated) continue;
+    const { content } = settings.entries.find(({ name }) => name === "vlan_filtering") ?? {};
+    found.set(bridge, content?.[0] === on);
   }
   return found;
 }

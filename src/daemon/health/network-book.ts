@@ -65,6 +65,12 @@ export class NetworkBook {
     return [...new Set(links.filter(({ role }) => role === "bridge").map(({ name }) => name))];
   }
 
+  /** Bridges that must filter VLANs. */
+  vlanBridges(): readonly string[] {
+    const groups = [...this.#groups.values()];
+    return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ vlanBridges = [] }) => vlanBridges)))];
+  }
+
   judge(host: HostFacts): void {
     for (const group of this.#groups.values()) group.verdict = verdictOf(group, host);
   }
@@ -98,6 +104,7 @@ export const unseenHost: HostFacts = {
   hasProgram: () => undefined,
   hasLink: () => undefined,
   hasUplink: () => undefined,
+  filtersVlans: () => undefined,
 };
 
 function verdictOf({ needs, broken }: Group, host: HostFacts): Pick<NetworkReadiness, "state" | "reasons"> {

@@ -25,6 +25,17 @@ describe("needsOfText", () => {
     expect(needsOf(plugin)?.links).toEqual([...links]);
   });
 
+  test.each([
+    [{ type: "bridge", bridge: "br0", vlan: 57 }, ["br0"]],
+    [{ type: "bridge", isGateway: true, vlan: 57 }, ["cni0"]],
+    [{ type: "bridge", vlanTrunk: [{ id: 5 }] }, ["cni0"]],
+    [{ type: "bridge", vlan: 0, vlanTrunk: [] }, undefined],
+    [{ type: "bridge" }, undefined],
+    [{ type: "vlan", master: "eth0", vlan: 57 }, undefined],
+  ] as const)("finds the bridge that must filter VLANs for %j", (plugin, bridges) => {
+    expect(needsOf(plugin)?.vlanBridges).toEqual(bridges === undefined ? undefined : [...bridges]);
+  });
+
   test("needs the plugin's program and that of its IPAM, if that is a valid name", () => {
     expect(needsOf({ type: "bridge", ipam: { type: "host-local" } })?.programs).toEqual(["bridge", "host-local"]);
     expect(needsOf({ type: "bridge", ipam: {} })?.programs).toEqual(["bridge"]);

@@ -11,7 +11,11 @@ export function needsOfText(text: string, options: { readonly what: string; read
 export type Needs = readonly PluginNeeds[];
 
 export function needsOfConf(conf: NetworkConf): Needs {
-  return conf.plugins.map((plugin) => ({ programs: programsOf(plugin), links: linksOf(plugin) }));
+  return conf.plugins.map((plugin) => ({
+    programs: programsOf(plugin),
+    links: linksOf(plugin),
+    ...vlanBridgesOf(plugin),
+  }));
 }
 
 function programsOf({ type, text }: PluginConf): readonly string[] {
@@ -44,7 +48,20 @@ function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
  */
 function bridgeNeeds(text: JsonText): readonly LinkNeed[] {
   const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isSet(text, key));
-  return isRouted ? [] : named(stringOf(text, "bridge") || "cni0", "bridge");
+  return isRouted ? [] : named(bridgeOf(text), "bridge");
+}
+
+function bridgeOf(text: JsonText): string {
+  return stringOf(text, "bridge") || "cni0";
+}
+
+/** The plugin turns the filter on when it creates the bridge, and leaves an existing bridge as it is. */
+function vlanBridgesOf({ type, text }: PluginConf): Pick<PluginNeeds, "vlanBridges"> {
+  if (type !== "bridge") return {};
+  const vlan = Number(memberText(text, "vlan") ?? 0);
+  const trunk = memberText(text, "vlanTrunk");
+  const isTagged = vlan > 0 || (trunk !== undefined && jsonKind(trunk) === "array" && !/^\[\s*\]$/u.test(trunk));
+  return isTagged ? { vlanBridges: [bridgeOf(text)] } : {};
 }
 
 /** The interface that host-device moves into the pod; empty when the device is named in another way. */

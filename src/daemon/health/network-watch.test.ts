@@ -17,6 +17,8 @@ let links: string[] = [];
 let programs: string[] = [];
 /** Of bridges. */
 let ports: Record<string, string[]> = {};
+/** Of bridges: the content of their file. */
+let filters: Record<string, string> = {};
 let looks = 0;
 let breaths = 0;
 let events: string[] = [];
@@ -44,6 +46,7 @@ beforeEach(() => {
   [definitions, links, programs, events, records] = [[], ["eth0", "br-lan"], ["bridge", "vlan"], [], []];
   [looks, breaths, isTruncated] = [0, 0, false];
   ports = {};
+  filters = {};
   hand = fakeHand();
   primary = () => Promise.resolve(undefined);
 });
@@ -56,6 +59,11 @@ function fakeHand(): Hand {
       return Promise.resolve({ names: links, isTruncated });
     },
     list: (folder: string) => {
+      const filter = filters[/^\/sys\/class\/net\/(.+)\/bridge$/u.exec(folder)?.[1] ?? ""];
+      if (filter !== undefined) {
+        const entries = [{ name: "stp_state" }, { name: "vlan_filtering", content: Buffer.from(filter) }];
+        return Promise.resolve({ entries, isTruncated: false });
+      }
       const found = ports[/^\/sys\/class\/net\/(.+)\/brif$/u.exec(folder)?.[1] ?? ""];
       return Promise.resolve(found && { entries: found.map((name) => ({ name })), isTruncated: false });
     },
@@ -118,6 +126,14 @@ describe("NetworkWatch", () => {
       { network: "prod/far", state: "not-ready", reasons: ["missing plugin whereabouts"] },
       { network: "prod/odd", state: "not-ready", reasons: [expect.stringContaining("prod/odd")] },
     ]);
+  });
+
+  test("calls a tagged network ready only on a bridge that filters VLANs", async () => {
+    links = ["br-lan", "br-trunk"];
+    filters = { "br-lan": "0\n", "br-trunk": "1\n" };
+    definitions = ["br-lan", "br-trunk"].map((bridge) => network(bridge, { type: "bridge", bridge, vlan: 57 }));
+    await make();
+    expect(watch.networks().map(({ state }) => state)).toEqual(["not-ready", "ready"]);
   });
 
   test("knows nothing without a hand, and nothing about interfaces that the hand could not list", async () => {

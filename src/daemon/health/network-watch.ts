@@ -105,8 +105,9 @@ export class NetworkWatch implements Service {
     this.#lookedMs = clock.monotonicMs();
     this.#lookedWith = hand;
     const folders = this.#options.pluginFolders(hand);
-    const [programs, bridges] = [this.#book.programs(), this.#book.bridges()];
-    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, held: this.#heldDevices() }));
+    const [programs, bridges, vlanBridges] = [this.#book.programs(), this.#book.bridges(), this.#book.vlanBridges()];
+    const held = this.#heldDevices();
+    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, vlanBridges, held }));
     this.#judgedMs = clock.monotonicMs();
     this.#list = undefined;
     this.#teller.tell(this.#book.all());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { Http2Server } from "node:http2";
+import type { Http2Server, ServerHttp2Stream } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NetworkSource } from "../../attachment/plan.ts";
@@ -16,6 +16,7 @@ beforeEach(async () => {
   kubeletDir = await mkdtemp(join(tmpdir(), "levee-kubelet-"));
   await mkdir(join(kubeletDir, "pod-resources"));
   await mkdir(join(kubeletDir, "device-plugins"));
+  notes = [];
 });
 afterEach(async () => {
   server?.close();
@@ -36,13 +37,21 @@ function source(resourceName?: string): NetworkSource {
   return { network: "default/n" as NetworkName, conf, ...(resourceName === undefined ? {} : { resourceName }) };
 }
 
+let notes: string[] = [];
+
 async function devicesOf(defaultResource: string | undefined, ...others: (string | undefined)[]) {
   const networks = {
     defaultNetwork: source(defaultResource),
     others: others.map((name) => ({ source: source(name) })),
   };
   const { signal } = new AbortController();
-  const equipped = await withDevices(networks, pod, { kubeletDir, clock: systemClock, limitMs: 1_000, signal });
+  const equipped = await withDevices(networks, pod, {
+    kubeletDir,
+    clock: systemClock,
+    limitMs: 1_000,
+    signal,
+    note: (detail) => notes.push(detail),
+  });
   return [equipped.defaultNetwork, ...equipped.others.map((other) => other.source)].map(
     ({ resource }) => resource?.deviceId,
   );
@@ -60,13 +69,37 @@ test("withDevices gives each device once, in order, and asks the kubelet once an
   expect(asked).toBe(1);
 });
 
-test("withDevices reads the checkpoint where the kubelet has no socket", async () => {
+async function writeCheckpoint(): Promise<void> {
   const entry = { PodUID: "u1", ResourceName: "x/y", DeviceIDs: { "0": ["d1"] } };
   await writeFile(
     join(kubeletDir, "device-plugins/kubelet_internal_checkpoint"),
     JSON.stringify({ Data: { PodDeviceEntries: [entry] } }),
   );
+}
+
+test("withDevices reads the checkpoint where the kubelet has no socket", async () => {
+  await writeCheckpoint();
   expect(await devicesOf(undefined, "x/y")).toEqual([undefined, "d1"]);
+  expect(notes).toEqual([]);
+});
+
+for (const [how, answer] of [
+  ["is silent", () => undefined],
+  ["refuses", (stream: ServerHttp2Stream) => stream.close(2)],
+] as const) {
+  test(`withDevices reads the checkpoint and says so when the kubelet's socket ${how}`, async () => {
+    await writeCheckpoint();
+    server = await kubeletSocket(join(kubeletDir, "pod-resources/kubelet.sock"), answer);
+    expect(await devicesOf("x/y", undefined)).toEqual(["d1", undefined]);
+    expect(notes.length).toBe(1);
+    expect(notes[0]).toStartWith("the kubelet's checkpoint has its devices, because the socket failed: Cannot ");
+  });
+}
+
+test("withDevices does not take a checkpoint without the device for the kubelet's word that there is none", async () => {
+  await writeCheckpoint();
+  server = await kubeletSocket(join(kubeletDir, "pod-resources/kubelet.sock"), () => undefined);
+  expect(devicesOf("x/y", "x/y")).rejects.toThrow(/the kubelet did not answer on .*kubelet.sock within 500 ms/);
 });
 
 test("withDevices names socket and checkpoint when both are missing", async () => {

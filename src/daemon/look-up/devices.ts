@@ -11,8 +11,11 @@ import type { PodFacts } from "../../view/pod-facts.ts";
 export interface DeviceSourceOptions {
   readonly kubeletDir: string;
   readonly clock: Clock;
+  /** For the kubelet's answer. Half of it is kept for the checkpoint: a disk may be as slow as the kubelet. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
+  /** Called when the devices come from another place than the kubelet's socket. */
+  readonly note?: (detail: string) => void;
 }
 
 /** Gives each network that needs a device one of the devices that the kubelet allotted to the pod. */
@@ -36,7 +39,7 @@ class PodDevices {
   readonly #pod: PodFacts;
   readonly #options: DeviceSourceOptions;
   readonly #given = new Map<string, number>();
-  #allotted: Promise<AllottedDevices> | undefined;
+  #found: Promise<FoundDevices> | undefined;
 
   constructor(pod: PodFacts, options: DeviceSourceOptions) {
     this.#pod = pod;
@@ -47,31 +50,48 @@ class PodDevices {
   async equip(source: NetworkSource): Promise<NetworkSource> {
     const { resourceName } = source;
     if (resourceName === undefined) return source;
-    const allotted = await (this.#allotted ??= this.#ask());
+    const { devices, silence } = await (this.#found ??= this.#find());
     const place = this.#given.get(resourceName) ?? 0;
-    const deviceId = allotted.get(resourceName)?.[place];
+    const deviceId = devices.get(resourceName)?.[place];
+    // The checkpoint lacks claims, and the newest pods for a moment. Only the kubelet can say that there is no device.
+    if (deviceId === undefined && silence !== undefined) throw silence;
     if (deviceId === undefined) return source;
     this.#given.set(resourceName, place + 1);
     return { ...source, resource: { resourceName, deviceId } };
   }
 
-  async #ask(): Promise<AllottedDevices> {
-    const { kubeletDir, clock, limitMs, signal } = this.#options;
-    const { namespace, name, uid } = this.#pod;
+  async #find(): Promise<FoundDevices> {
+    const { kubeletDir, clock, limitMs, signal, note } = this.#options;
+    const { namespace, name } = this.#pod;
     const socketPath = join(kubeletDir, "pod-resources/kubelet.sock");
-    if (await isThere(socketPath)) {
-      return podResources({ socketPath, namespace, name, limitMs, clock, signal });
+    if (!(await isThere(socketPath))) return { devices: await this.#readCheckpoint(`there is no ${socketPath}`) };
+    try {
+      return { devices: await podResources({ socketPath, namespace, name, limitMs: limitMs / 2, clock, signal }) };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const silence = toLeveeError(thrown, `Cannot ask the kubelet on ${socketPath}`);
+      const devices = await this.#readCheckpoint(silence.message, silence.code);
+      note?.(`the kubelet's checkpoint has its devices, because the socket failed: ${silence.message}`);
+      return { devices, silence };
     }
-    const checkpoint = join(kubeletDir, "device-plugins/kubelet_internal_checkpoint");
-    return checkpointDevices(checkpoint, uid).catch((cause: unknown) => {
+  }
+
+  async #readCheckpoint(why: string, code: LeveeError["code"] = "io-failed"): Promise<AllottedDevices> {
+    const { namespace, name, uid } = this.#pod;
+    const path = join(this.#options.kubeletDir, "device-plugins/kubelet_internal_checkpoint");
+    return await checkpointDevices(path, uid).catch((cause: unknown) => {
       const { message } = toLeveeError(cause, "The checkpoint cannot be read");
-      throw new LeveeError(
-        "io-failed",
-        `Cannot find the devices of ${namespace}/${name}: there is no ${socketPath}, and ${message}`,
-        { cause },
-      );
+      throw new LeveeError(code, `Cannot find the devices of ${namespace}/${name}: ${why}, and ${message}`, {
+        cause,
+      });
     });
   }
+}
+
+interface FoundDevices {
+  readonly devices: AllottedDevices;
+  /** Why the kubelet's socket did not answer, when the devices come from its checkpoint instead. */
+  readonly silence?: LeveeError;
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -78,7 +78,7 @@ export class LookUp {
 
   /** The request by the annotations in the call's configuration, and the configuration and device of each network. */
   async behindLine(call: LookUpCaller, request: LookUpRequest, found: Found, conf: NetConf): Promise<FoundNetworks> {
-    const { clock, config, confs } = this.#needs;
+    const { clock, config, confs, timeline } = this.#needs;
     // `beforeLine` has waited for the daemon's own file. Only a file that the conf names is waited for here.
     if (config.readinessindicatorfile === "")
       await awaitReadinessFile({ path: conf.readinessindicatorfile, endsMs: found.readyByMs, caller: call }, clock);
@@ -87,8 +87,8 @@ export class LookUp {
     const sources = { confs, view: this.#live(limit) };
     const networks = await this.#telling(wanted.pod, resolveNetworks(wanted, conf, sources));
     if (wanted.pod === undefined || !needsDevices(networks)) return { wanted, networks };
-    const { kubeletDir, addLookupMs: limitMs } = config;
-    const options = { kubeletDir, clock, limitMs, signal: call.signal };
+    const note = (detail: string): void => timeline.note(subjectOfCall(request), "found", { detail });
+    const options = { kubeletDir: config.kubeletDir, clock, limitMs: config.addLookupMs, signal: call.signal, note };
     return { wanted, networks: await withDevices(networks, wanted.pod, options) };
   }
 

@@ -72,8 +72,8 @@ function registerSlots(metrics: MetricsRegistry, facts: () => AdmissionFacts): v
     return byKind(attaching, detaching);
   });
   metrics.gauge("levee_slots", "Calls that may hold a slot at once now", () => {
-    const { limit, detachCeiling } = facts();
-    return byKind(limit, detachCeiling);
+    const { limit, detachLimit } = facts();
+    return byKind(limit, detachLimit);
   });
   metrics.gauge("levee_slots_ceiling", "The most that levee_slots can be", () => {
     const { ceiling, detachCeiling } = facts();

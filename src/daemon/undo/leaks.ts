@@ -5,7 +5,8 @@ import type { AttachmentKey, AttachmentRecord } from "../../state/journal/attach
 import type { Journal } from "../../state/journal/journal.ts";
 import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../../state/journal/leak-ledger.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
-import type { ChainFailure, NetnsNow } from "./undo-chains.ts";
+import type { NetnsNow } from "./netns-to-pass.ts";
+import type { ChainFailure } from "./undo-chains.ts";
 
 export interface LeaksNeeds {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import type { CniArgs } from "../../cni/cni-args.ts";
-import type { NetnsNow } from "./undo-chains.ts";
+import type { NetnsNow } from "./netns-to-pass.ts";
 
 /** A container that a DEL names and the journal has no record of. */
 export interface LostContainer {

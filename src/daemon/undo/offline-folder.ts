@@ -2,6 +2,7 @@ import { watch, type FSWatcher } from "node:fs";
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { NetnsIdentity } from "../../base/identity.ts";
 import type { Logger } from "../../base/log.ts";
 import type { CniArgs } from "../../cni/cni-args.ts";
 import { asJsonText } from "../../cni/json-text.ts";
@@ -26,6 +27,8 @@ export interface OfflineDelete {
   readonly containerId: ContainerId;
   readonly ifname: IfName;
   readonly netns: string;
+  /** The namespace that the shim saw at the path. */
+  readonly netnsIdentity: NetnsIdentity | undefined;
   readonly args: CniArgs;
   readonly cniPath: string;
   readonly config: JsonText;
@@ -212,6 +215,7 @@ function readDelete(record: OfflineRecord): OfflineDelete {
     containerId: request.containerId,
     ifname: request.ifname,
     netns: request.netns ?? "",
+    netnsIdentity: call.netnsIdentity,
     args: request.args,
     cniPath: request.cniPath,
     config: asJsonText(

@@ -1,4 +1,5 @@
 import { LeveeError } from "../../base/errors.ts";
+import { sameNetns } from "../../base/identity.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
@@ -9,12 +10,12 @@ import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
 import type { RecordWork, Work } from "./recovery-work.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
-import { netnsToPass, type NetnsNow } from "./undo-chains.ts";
+import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { UndoUnknown } from "./undo-unknown.ts";
 
 export interface RecoverNeeds {
   readonly bootId: string;
-  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "quarantined">;
+  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "inNetns" | "quarantined">;
   readonly logger: Logger;
   readonly delivered: Delivered;
   readonly turns: Turns;
@@ -47,7 +48,7 @@ export class RecoverItem {
 
   /** Undoes or deletes one record of a lost shim. */
   async #record(hand: Hand, work: RecordWork, { signal, limitMs }: RecoverLimits): Promise<boolean> {
-    const { journal, turns, suspects, offline, undo, bootId } = this.#needs;
+    const { journal, turns, suspects, offline, undo } = this.#needs;
     const seen = journal.findByToken(work.token);
     if (seen === undefined) return true;
     if (turns.isBusy(seen.containerId)) return false;
@@ -59,7 +60,7 @@ export class RecoverItem {
     await offline.readAcknowledgements();
     const record = journal.findByToken(work.token);
     if (record === undefined || isSettled(record, work)) return true;
-    const now = await netnsNow(hand, record, bootId);
+    const now = await netnsNow(hand, record, this.#needs);
     if (await this.#isKept(hand, record, work, now)) return true;
     if (record.phase === "acknowledged") await undo.delete(record, { hand, now, limitMs });
     else await undo.undo(record, { hand, now, limitMs });
@@ -68,18 +69,20 @@ export class RecoverItem {
 
   /** Carries out a DEL that a shim recorded while the daemon was away. */
   async #offlineDelete(hand: Hand, request: OfflineDelete, { signal, limitMs }: RecoverLimits): Promise<boolean> {
-    const { journal, turns, suspects, offline, undo, unknown, bootId } = this.#needs;
+    const { journal, turns, suspects, offline, undo, unknown } = this.#needs;
     if (turns.isBusy(request.containerId)) return false;
     using _turn = await turns.take(request.containerId, holder, signal);
     if (!offline.has(request.name)) return true;
     const record = journal.find({ containerId: request.containerId, ifname: request.ifname });
     if (record === undefined) {
-      const [identity] = request.netns === "" ? [undefined] : await hand.stat([request.netns]);
+      const found = await netnsAt(hand, request.netns);
+      // Another namespace may be at that path by now.
+      const identity = sameNetns(request.netnsIdentity, found) ? found : undefined;
       const now = { path: hand.isResident ? request.netns : "", identity };
       await unknown.delete(hand, { ...request, now, config: () => Promise.resolve(request.config) });
     } else {
       await suspects.proveGone(hand, record);
-      await undo.delete(record, { hand, now: await netnsNow(hand, record, bootId), limitMs });
+      await undo.delete(record, { hand, now: await netnsNow(hand, record, this.#needs), limitMs });
     }
     await offline.drop(request.name);
     return true;
@@ -91,11 +94,11 @@ export class RecoverItem {
    * runtime's DEL, or for the end of the namespace.
    */
   async #isKept(hand: Hand, record: AttachmentRecord, work: RecordWork, now: NetnsNow): Promise<boolean> {
-    const { journal, logger, delivered, bootId } = this.#needs;
+    const { journal, logger, delivered } = this.#needs;
     // Of an ADD that this daemon saw fail, the runtime has nothing.
     const isUnfinished = record.phase === "committed" || (record.phase === "intent" && work.isInherited);
     const isUnwanted = work.isDelete || record.delAttempts > 0;
-    const netns = netnsToPass(record, now, bootId);
+    const netns = netnsToPass(record, now, this.#needs);
     if (!isUnfinished || isUnwanted || netns === "") return false;
     const isKept = await delivered.find(hand, record, netns);
     if (isKept) {
@@ -122,11 +125,10 @@ export class RecoverItem {
 }
 
 /** The record's namespace as it is now. A call's own shim may enter only its own, so another living one must wait. */
-async function netnsNow(hand: Hand, record: AttachmentRecord, bootId: string): Promise<NetnsNow> {
+async function netnsNow(hand: Hand, record: AttachmentRecord, needs: RecoverNeeds): Promise<NetnsNow> {
   const { path } = record.netns;
-  const [identity] = path === "" ? [undefined] : await hand.stat([path]);
-  const now = { path, identity };
-  if (!hand.isResident && netnsToPass(record, now, bootId) !== "") {
+  const now = { path, identity: await netnsAt(hand, path) };
+  if (!hand.isResident && netnsToPass(record, now, needs) !== "") {
     throw new LeveeError(
       "try-later",
       `Cannot undo in ${path} without the resident hand, as that network namespace is still alive`,

@@ -20,6 +20,7 @@ const request: OfflineDelete = {
   ...attachment,
   name: "c1:eth0.del",
   netns: "",
+  netnsIdentity: undefined,
   args: noArgs,
   cniPath: "",
   config: asJsonText("{}", "the test"),

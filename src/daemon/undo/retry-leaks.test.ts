@@ -51,8 +51,9 @@ function nodeWith(
     config,
     notes,
     suspects,
-    journal: { delFailed: () => Promise.resolve(), removed: () => Promise.resolve() },
+    journal: { delFailed: () => Promise.resolve(), inNetns: () => [], removed: () => Promise.resolve() },
     leaks: { settle: () => Promise.resolve() },
+    leftovers: { leftBy: (_record, failures) => Promise.resolve(failures) },
     afterwork: { drop: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },
   });

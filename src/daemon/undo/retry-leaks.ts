@@ -8,7 +8,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
-import type { NetnsNow } from "./undo-chains.ts";
+import { netnsAt, type NetnsNow } from "./netns-to-pass.ts";
 import { recordedPod } from "../record/subject.ts";
 
 /** After as many tries, 15 minutes, a plugin that still says the same has not met a passing trouble. */
@@ -129,8 +129,7 @@ async function retryLeak(hand: Hand, entry: LeakEntry, needs: LeakRetriesNeeds):
 async function netnsNow(hand: Hand, entry: LeakEntry): Promise<NetnsNow> {
   const { path, identity } = entry.netns;
   if (path === "" || identity === undefined) return { path: "", identity: undefined };
-  const [found] = await hand.stat([path]);
-  return { path, identity: found };
+  return { path, identity: await netnsAt(hand, path) };
 }
 
 /** The leak as a record, in the form that undo takes. */
@@ -146,7 +145,8 @@ function recordOf(entry: LeakEntry): AttachmentRecord {
     cniPath,
     cniVersion: "",
     hand: undefined,
-    startedWallMs: entry.sinceWallMs,
+    // Before every ADD: a container that has the interface in that namespace now came after the leak's own.
+    startedWallMs: 0,
     chains,
     phase: "acknowledged",
     steps: new Map(),

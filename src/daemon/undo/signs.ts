@@ -15,7 +15,7 @@ import { primaryNetwork } from "../look-up/networks.ts";
 import { HeldAddresses } from "./held-addresses.ts";
 import type { LostContainer } from "./lost-container.ts";
 import type { Residents } from "./residents.ts";
-import type { NetnsNow } from "./undo-chains.ts";
+import type { NetnsNow } from "./netns-to-pass.ts";
 
 export interface SignsNeeds {
   readonly bootId: string;

@@ -1,7 +1,5 @@
-import type { NetnsPath } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Chain, ChainLink } from "../../cni/chain.ts";
 import { isNotStarted } from "../../hands/explain-outcome.ts";
@@ -10,11 +8,13 @@ import { runDel, type LinkFailure } from "../../hands/run-del.ts";
 import { shareMs } from "../../hands/share-of-time.ts";
 import type { ChainPlace } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { chainPlace } from "../chains/chain-place.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import { lastResult, linksStarted } from "../chains/steps.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
 import { subjectOf } from "../record/subject.ts";
+import { netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { Suspects } from "./suspects.ts";
 
 /** A chain whose DEL failed, and why. */
@@ -25,12 +25,6 @@ export interface ChainFailure {
   readonly links: readonly ChainLink[];
   readonly error: LeveeError;
   readonly hasTimedOut: boolean;
-}
-
-/** The namespace as it is now. The identity is undefined when the path leads nowhere. */
-export interface NetnsNow {
-  readonly path: string;
-  readonly identity: NetnsIdentity | undefined;
 }
 
 /** Which hand undoes, where, and in how much time. */
@@ -50,6 +44,7 @@ export interface UndoChainsNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir">;
   readonly bootId: string;
+  readonly journal: Pick<Journal, "inNetns">;
   readonly suspects: Pick<Suspects, "add">;
   readonly notes: Pick<ChainNotes, "ran">;
 }
@@ -120,11 +115,11 @@ function chainsDue(record: AttachmentRecord, last: readonly number[], bootId: st
 
 function placeFor(record: AttachmentRecord, order: UndoOrder, needs: UndoChainsNeeds): ChainPlace {
   const { hand, now, limitMs, verb, reports } = order;
-  const { clock, config, bootId, notes } = needs;
+  const { clock, config, notes } = needs;
   const late = (): LeveeError =>
     new LeveeError("delegate-timeout", "Cannot run another plugin as the time of its network is used up");
   const { containerId } = record;
-  const netns = netnsToPass(record, now, bootId);
+  const netns = netnsToPass(record, now, needs);
   const cniPath = pathFor(hand, record.cniPath, config.binDir);
   return chainPlace(
     { containerId, netns, cniPath, limitMs, late },
@@ -147,16 +142,6 @@ export function joinErrors(errors: readonly LeveeError[]): LeveeError {
   const [first, ...rest] = errors;
   if (first !== undefined && rest.length === 0) return first;
   return new LeveeError("delegate-failed", errors.map(({ message }) => message).join("; "));
-}
-
-/**
- * The namespace for the plugins: the attached one, or none when it is gone or its path leads to another one by now. A
- * record from Multus has no identity, so the caller's path counts.
- */
-export function netnsToPass(record: AttachmentRecord, now: NetnsNow, bootId: string): NetnsPath | "" {
-  if (record.netns.identity === undefined) return (now.identity === undefined ? "" : now.path) as NetnsPath | "";
-  const isSame = record.bootId === bootId && sameNetns(record.netns.identity, now.identity);
-  return isSame ? (now.path as NetnsPath) : "";
 }
 
 /** The CNI_PATH of this call, then ADD's: plugins may have moved since. */

@@ -8,6 +8,7 @@ import type { Afterwork } from "../tell/afterwork.ts";
 import type { Leaks } from "./leaks.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
 import type { Suspects } from "./suspects.ts";
+import type { Leftovers } from "./leftovers.ts";
 import { joinErrors, undoChains, type ChainFailure, type UndoOrder } from "./undo-chains.ts";
 
 /** Which hand undoes, and where. Without a limit it has all the time that the settings give. */
@@ -19,8 +20,9 @@ export interface UndoNeeds {
   readonly bootId: string;
   readonly suspects: Pick<Suspects, "add">;
   readonly notes: Pick<ChainNotes, "note" | "ran">;
-  readonly journal: Pick<Journal, "delFailed" | "removed">;
+  readonly journal: Pick<Journal, "delFailed" | "inNetns" | "removed">;
   readonly leaks: Pick<Leaks, "settle">;
+  readonly leftovers: Pick<Leftovers, "leftBy">;
   readonly afterwork: Pick<Afterwork, "drop">;
   readonly offline: Pick<OfflineFolder, "dropDelete">;
 }
@@ -64,12 +66,17 @@ export class Undo {
     this.#needs.notes.note(subjectOf(record, "DEL"), failures.length > 0 ? "leaked" : "finished");
   }
 
-  /** Runs the plugins' DEL and nothing else: for records that are not in the journal. */
-  chains(record: AttachmentRecord, order: UndoPlace & Pick<UndoOrder, "verb">): Promise<readonly ChainFailure[]> {
+  /**
+   * Runs the plugins' DEL and writes nothing: for records that are not in the journal. Resolves to the failures that may
+   * have left something.
+   */
+  async chains(record: AttachmentRecord, order: UndoPlace & Pick<UndoOrder, "verb">): Promise<readonly ChainFailure[]> {
     const { addUndoMs, delDelegatesMs } = this.#needs.config;
     const settingMs = order.verb === "UNDO" ? addUndoMs : delDelegatesMs;
     const limitMs = Math.min(settingMs, order.limitMs ?? Number.POSITIVE_INFINITY);
-    return undoChains(record, { ...order, limitMs, last: this.#timedOut.get(record.token) }, this.#needs);
+    const last = this.#timedOut.get(record.token);
+    const failures = await undoChains(record, { ...order, limitMs, last }, this.#needs);
+    return failures.length === 0 ? failures : this.#needs.leftovers.leftBy(record, failures, order);
   }
 
   /** The journal comes second: a daemon that dies in between finds the record again and does the rest. */

@@ -105,7 +105,9 @@ export function resultsFromJson(list: readonly unknown[]): readonly (JsonText | 
 export function netnsToJson(netns: RecordedNetns): object {
   const { identity } = netns;
   if (identity === undefined) return { path: netns.path };
-  return { path: netns.path, identity: { device: identity.device.toString(), inode: identity.inode.toString() } };
+  const { device, inode, cookie, ctimeNs } = identity;
+  const numbers = { device: String(device), inode: String(inode) };
+  return { path: netns.path, identity: { ...numbers, cookie: cookie?.toString(), ctimeNs: ctimeNs?.toString() } };
 }
 
 export function netnsFromJson(json: Shape): RecordedNetns {
@@ -141,7 +143,12 @@ function sharedAt(json: Shape, key: string): string {
 }
 
 function identityFromJson(json: Shape): NetnsIdentity {
-  return { device: sharedDevice(bigintAt(json, "device")), inode: bigintAt(json, "inode") };
+  return {
+    device: sharedDevice(bigintAt(json, "device")),
+    inode: bigintAt(json, "inode"),
+    cookie: json["cookie"] === undefined ? undefined : bigintAt(json, "cookie"),
+    ctimeNs: json["ctimeNs"] === undefined ? undefined : bigintAt(json, "ctimeNs"),
+  };
 }
 
 let lastArgs = "";

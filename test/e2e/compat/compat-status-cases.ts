@@ -25,6 +25,11 @@ if [ -n "$file" ]; then mkdir -p "\${file%/*}"; printf '%s' '{"type":"pci","vers
 
 export const statusCases: readonly StatusCase[] = [
   { what: "one interface", answers: { first: one }, events: 1 },
+  ...["0.3.1", "0.4.0", "1.0.0"].map((cniVersion) => ({
+    what: `an interface's MTU in a result of ${cniVersion}`,
+    answers: { first: { cniVersion, interfaces: [{ ...inside, mtu: 9000 }] } },
+    events: 1,
+  })),
   {
     what: "a pod's network whose plugin writes its keys in other letters",
     answers: {

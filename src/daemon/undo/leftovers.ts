@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import type { JsonText } from "../../base/brand.ts";
+import type { Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Chain, ChainLink } from "../../cni/chain.ts";
+import { jsonKind, memberText } from "../../cni/json-text.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import { HeldAddresses } from "./held-addresses.ts";
+import type { Residents } from "./residents.ts";
+import { netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
+import type { ChainFailure } from "./undo-chains.ts";
+
+export interface LeftoversNeeds {
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "runtimeCniDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "inNetns">;
+  readonly residents: Pick<Residents, "hand">;
+}
+
+/** Plugins that set up an interface in the pod's namespace and an address, and nothing else on the node. */
+const interfacePlugins: ReadonlySet<string> = new Set(["bridge", "dummy", "ipvlan", "macvlan", "ptp", "vlan"]);
+/** Settings with which they also write firewall rules. */
+const ruleSettings = ["ipMasq", "macspoofchk"];
+/** IPAM plugins that keep nothing. */
+const keepsNothing: ReadonlySet<string> = new Set(["", "static"]);
+/** A call waits for the looks, and they take milliseconds. */
+const looksMsMax = 1_000;
+
+/**
+ * Looks for what a plugin left behind when its DEL failed. Some plugins fail DEL although nothing is left, for example
+ * macvlan 1.1 when its master does not exist. Where interface and address are proven absent there is no leak.
+ */
+export class Leftovers {
+  readonly #needs: LeftoversNeeds;
+  readonly #addresses = new HeldAddresses();
+
+  constructor(needs: LeftoversNeeds) {
+    this.#needs = needs;
+  }
+
+  /** The failures that may have left something. A look that fails or takes too long proves nothing. */
+  async leftBy(
+    record: AttachmentRecord,
+    failures: readonly ChainFailure[],
+    place: { readonly hand: Hand; readonly now: NetnsNow },
+  ): Promise<readonly ChainFailure[]> {
+    const { clock } = this.#needs;
+    const endsMs = clock.monotonicMs() + looksMsMax;
+    const left: ChainFailure[] = [];
+    for (const failure of failures) {
+      const chain = record.chains[failure.index];
+      const restMs = endsMs - clock.monotonicMs();
+      const isGone = chain !== undefined && (await this.#inTime(this.#isGone(record, chain, failure, place), restMs));
+      if (isGone) this.#log(record, failure);
+      else left.push(failure);
+    }
+    return left;
+  }
+
+  async #isGone(
+    record: AttachmentRecord,
+    chain: Chain,
+    { links }: ChainFailure,
+    place: { readonly hand: Hand; readonly now: NetnsNow },
+  ): Promise<boolean> {
+    const known = links.map(ipamOf);
+    if (!known.every((ipam) => ipam !== undefined)) return false;
+    try {
+      if (await this.#hasInterface(record, chain, place)) return false;
+      for (const ipam of known) if (await this.#mayHoldAddress(record, chain, ipam)) return false;
+      return true;
+    } catch (thrown) {
+      if (place.hand.isLost) throw thrown;
+      const reason = toLeveeError(thrown, "Looking").message;
+      this.#needs.logger.warn("Cannot look for what is left of a container", { container: record.containerId, reason });
+      return false;
+    }
+  }
+
+  async #hasInterface(
+    record: AttachmentRecord,
+    { ifname }: Chain,
+    { hand, now }: { readonly hand: Hand; readonly now: NetnsNow },
+  ): Promise<boolean> {
+    const netns = netnsToPass(record, now, this.#needs);
+    // Interfaces of these plugins end with their namespace.
+    if (netns === "") return false;
+    const looker = hand.supports("links") ? hand : this.#needs.residents.hand();
+    if (looker?.supports("links") !== true) return true;
+    const links = await looker.links(netns);
+    return links !== undefined && (links.isTruncated || links.names.includes(ifname));
+  }
+
+  async #mayHoldAddress(record: AttachmentRecord, chain: Chain, ipam: Ipam): Promise<boolean> {
+    if (keepsNothing.has(ipam.type)) return false;
+    const resident = this.#needs.residents.hand();
+    if (ipam.type !== "host-local" || resident?.supports("list") !== true) return true;
+    const dataDir = ipam.dataDir === "" ? join(this.#needs.config.runtimeCniDir, "networks") : ipam.dataDir;
+    const place = { dataDir, network: chain.confName };
+    const key = { containerId: record.containerId, ifname: chain.ifname };
+    return (await this.#addresses.find(resident, place, key)) !== undefined;
+  }
+
+  async #inTime(look: Promise<boolean>, ms: number): Promise<boolean> {
+    let stopTimer = (): void => undefined;
+    const late = new Promise<boolean>((resolve) => {
+      stopTimer = this.#needs.clock.after(Math.max(0, ms), () => resolve(false));
+    });
+    try {
+      return await Promise.race([look, late]);
+    } finally {
+      stopTimer();
+    }
+  }
+
+  #log(record: AttachmentRecord, { error }: ChainFailure): void {
+    this.#needs.logger.info("A plugin failed to undo, but nothing of it is left", {
+      container: record.containerId,
+      reason: error.message,
+    });
+  }
+}
+
+/** What a plugin's configuration says about its address. */
+interface Ipam {
+  readonly type: string;
+  readonly dataDir: string;
+}
+
+/** Undefined for a plugin whose leftovers Levee does not know. */
+function ipamOf({ type, stdin }: ChainLink): Ipam | undefined {
+  if (!interfacePlugins.has(type) || ruleSettings.some((key) => isSet(memberText(stdin, key)))) return undefined;
+  const ipam = memberText(stdin, "ipam");
+  if (ipam === undefined || jsonKind(ipam) !== "object") return { type: "", dataDir: "" };
+  return { type: stringAt(ipam, "type"), dataDir: stringAt(ipam, "dataDir") };
+}
+
+function isSet(value: JsonText | undefined): boolean {
+  return value !== undefined && value !== "null" && value !== "false";
+}
+
+function stringAt(object: JsonText, key: string): string {
+  const value = memberText(object, key);
+  return value !== undefined && jsonKind(value) === "string" ? String(JSON.parse(value)) : "";
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import type { IfName } from "../../base/brand.ts";
+import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
+import type { FoundFile } from "../../wire/outcome.ts";
+import { netnsAt, netnsToPass } from "./netns-to-pass.ts";
+
+const path = "/run/netns/a";
+const numbers: NetnsIdentity = { device: 4n, inode: 9n };
+
+function recordIn(identity: NetnsIdentity | undefined, change: Partial<AttachmentRecord> = {}): AttachmentRecord {
+  return aRecord(1, { netns: { path, identity }, startedWallMs: 10, bootId, ...change });
+}
+
+function passed(
+  record: AttachmentRecord,
+  identity: NetnsIdentity | undefined,
+  others: AttachmentRecord[] = [],
+): string {
+  const inNetns = (netns: NetnsIdentity): AttachmentRecord[] =>
+    others.filter((other) => sameNetns(other.netns.identity, netns));
+  return netnsToPass(record, { path, identity }, { bootId, journal: { inNetns } });
+}
+
+test("netnsToPass: the namespace of the record, and no other one", () => {
+  expect(passed(recordIn(numbers), numbers)).toBe(path);
+  expect(passed(recordIn(numbers), undefined)).toBe("");
+  expect(passed(recordIn(numbers), { ...numbers, inode: 8n })).toBe("");
+  expect(passed(recordIn({ ...numbers, cookie: 1n }), { ...numbers, cookie: 2n })).toBe("");
+  expect(passed(recordIn({ ...numbers, cookie: 1n }), { ...numbers, cookie: 1n })).toBe(path);
+  expect(passed(recordIn(numbers, { bootId: "another" }), numbers)).toBe("");
+});
+
+test("netnsToPass: a record from before cookies counts as the same, and one from Multus trusts the caller", () => {
+  expect(passed(recordIn(numbers), { ...numbers, cookie: 2n })).toBe(path);
+  expect(passed(recordIn({ ...numbers, cookie: 2n }), numbers)).toBe(path);
+  expect(passed(recordIn(undefined, { bootId: "" }), numbers)).toBe(path);
+  expect(passed(recordIn(undefined, { bootId: "" }), undefined)).toBe("");
+});
+
+test("netnsToPass: none, when a later container has the interface in that namespace", () => {
+  const now = { ...numbers, cookie: 2n };
+  const later = aRecord(2, { netns: { path, identity: now }, startedWallMs: 20, bootId });
+  for (const old of [recordIn(numbers), recordIn(now), recordIn(undefined, { bootId: "" })]) {
+    expect(passed(old, now, [old, later])).toBe("");
+    expect(passed(later, now, [old, later])).toBe(path);
+    expect(passed(old, now, [old, { ...later, bootId: "another" }])).toBe(path);
+    expect(passed(old, now, [old, { ...later, chains: [aChain({ ifname: "other0" as IfName })] }])).toBe(path);
+  }
+});
+
+test("netnsAt: something that is no namespace is none; an old hand cannot tell", async () => {
+  const at = (found: FoundFile | undefined): Promise<NetnsIdentity | undefined> =>
+    netnsAt({ stat: () => Promise.resolve([found]) }, path);
+  expect(await at({ ...numbers, isNetns: false })).toBeUndefined();
+  expect(await at({ ...numbers, isNetns: true })).toMatchObject(numbers);
+  expect(await at(numbers)).toEqual(numbers);
+  expect(await at(undefined)).toBeUndefined();
+  expect(await netnsAt({ stat: () => Promise.reject(new Error("asked")) }, "")).toBeUndefined();
+});

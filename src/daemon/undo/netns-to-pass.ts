@@ -1,0 +1,53 @@
+import type { NetnsPath } from "../../base/brand.ts";
+import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+
+/** The namespace as it is now. The identity is undefined when the path leads nowhere. */
+export interface NetnsNow {
+  readonly path: string;
+  readonly identity: NetnsIdentity | undefined;
+}
+
+interface NetnsNeeds {
+  readonly bootId: string;
+  readonly journal: Pick<Journal, "inNetns">;
+}
+
+/**
+ * The namespace for the plugins of an undo: the attached one, or none when it is gone, when its path leads to another one
+ * by now, or when a later container has the same interface in it. A record from Multus has no identity, so the caller's
+ * path counts.
+ */
+export function netnsToPass(record: AttachmentRecord, now: NetnsNow, needs: NetnsNeeds): NetnsPath | "" {
+  const { path, identity } = now;
+  if (identity === undefined) return "";
+  const known = record.netns.identity;
+  const isIts = known === undefined || (record.bootId === needs.bootId && sameNetns(known, identity));
+  return isIts && !isSuperseded(record, identity, needs) ? (path as NetnsPath) : "";
+}
+
+/**
+ * Whether a later ADD has one of the record's interface names in that namespace. It was let in because the record's own
+ * interface was not there, so an undo of the record inside of the namespace would take away the later one's.
+ */
+export function isSuperseded(record: AttachmentRecord, netns: NetnsIdentity, needs: NetnsNeeds): boolean {
+  const ifnames = new Set(record.chains.map((chain) => chain.ifname));
+  return needs.journal
+    .inNetns(netns)
+    .some(
+      (other) =>
+        other.token !== record.token &&
+        other.bootId === needs.bootId &&
+        other.startedWallMs > record.startedWallMs &&
+        other.chains.some(({ ifname }) => ifnames.has(ifname)),
+    );
+}
+
+/** The namespace at a path now; undefined when there is none, also when the path leads to something else. */
+export async function netnsAt(hand: Pick<Hand, "stat">, path: string): Promise<NetnsIdentity | undefined> {
+  if (path === "") return undefined;
+  const [found] = await hand.stat([path]);
+  return found?.isNetns === false ? undefined : found;
+}
