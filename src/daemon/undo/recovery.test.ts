@@ -12,7 +12,7 @@ import type { OfflineDelete } from "./offline-folder.ts";
 import { Residents } from "./residents.ts";
 import { Suspects } from "./suspects.ts";
 import { Recovery, type RecoveryNeeds } from "./recovery.ts";
-import type { Work } from "./recovery-work.ts";
+import type { Work } from "./queue/recovery-work.ts";
 
 const attachment = { containerId: "c1" as ContainerId, ifname: "eth0" as IfName };
 

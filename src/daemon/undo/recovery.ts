@@ -11,12 +11,12 @@ import { networksOf } from "../chains/chain-reports.ts";
 import type { Call } from "../serve/call.ts";
 import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
 import type { RecoverItem } from "./recover-item.ts";
-import { PendingDeletes } from "./pending-deletes.ts";
-import { logPostponed, offlineText, spareMs, type Work } from "./recovery-work.ts";
+import { PendingDeletes } from "./queue/pending-deletes.ts";
+import { logPostponed, offlineText, spareMs, type Work } from "./queue/recovery-work.ts";
 import type { Residents } from "./residents.ts";
 import type { LeakRetries } from "./retry-leaks.ts";
 import type { Suspects } from "./suspects.ts";
-import { WorkQueue } from "./work-queue.ts";
+import { WorkQueue } from "./queue/work-queue.ts";
 
 /** An item that gets no turn within this time is tried again later. */
 const turnMsMax = 10_000;

@@ -1,7 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
-import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
-import type { AttachmentKey } from "../../state/journal/attachment-record.ts";
-import type { OfflineDelete } from "./offline-folder.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { podArgs, type CniArgs } from "../../../cni/cni-args.ts";
+import type { AttachmentKey } from "../../../state/journal/attachment-record.ts";
+import type { OfflineDelete } from "../offline-folder.ts";
 
 /** An unknown container may have had any network. */
 const anyNetwork = "*";

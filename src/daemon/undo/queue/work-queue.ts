@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
 import { newWork, type Work } from "./recovery-work.ts";
 
 /** The work of recovery by key, and the keys of the work that is due, oldest first. */

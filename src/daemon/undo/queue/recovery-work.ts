@@ -1,10 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
-import type { LeveeError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
-import type { DaemonConfig } from "../../config/daemon-config.ts";
-import { closingMs } from "../../config/time-budgets.ts";
-import type { Journal } from "../../state/journal/journal.ts";
-import type { OfflineDelete } from "./offline-folder.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { LeveeError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
+import { closingMs } from "../../../config/time-budgets.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import type { OfflineDelete } from "../offline-folder.ts";
 
 /** Work that a lost shim, or a time without a daemon, left behind. */
 export type Work = (RecordWork | OfflineWork) & Schedule;
