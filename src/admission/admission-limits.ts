@@ -6,7 +6,7 @@ export interface AdmissionLimits {
   readonly attachCeiling: number;
   /** The adaptive limit right after a start. */
   readonly attachStart: number;
-  /** DELs that run at once, in slots of their own. */
+  /** The most DELs that run at once, in slots of their own. Their adaptive limit moves between four and this. */
   readonly detachCeiling: number;
   /** The most ADDs in line, and the most DELs. */
   readonly waitingMax: number;
@@ -29,16 +29,16 @@ export const defaultLimits: AdmissionLimits = {
   attachCeiling: 8,
   // A storm may be waiting, and nothing is known about the node yet.
   attachStart: 2,
-  // DELs free the addresses that ADDs wait for, so ADDs must not starve them.
-  detachCeiling: 4,
+  // Plugins that wait for something else, such as an address manager, cost only memory: 32 empty a full node in time.
+  detachCeiling: 32,
   // A call in line costs about 4 KiB for its connection and header, and a full node has some hundred pods.
   waitingMax: 2_000,
   // The kubelet waits two minutes at least. Each refusal costs it and the runtime a whole sandbox.
-  addQueueMs: 60_000,
+  addQueueMs: 70_000,
   addDelegatesMs: 25_000,
   addUndoMs: 8_000,
-  // containerd allows 60 s for its clean-up, and the plugins need 25 of them.
-  delQueueMs: 20_000,
+  // The shim waits 50 s, and 14 of them are for reaching the daemon, the plugins and the reply.
+  delQueueMs: 36_000,
   // Only a change of the pod's request helps, and such a change ends the hold at once.
   holdMsMax: 300_000,
   systemNamespaces,

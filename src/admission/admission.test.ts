@@ -52,21 +52,21 @@ test("admit refuses an ADD after its time in line with code 11, position and exp
   using _second = await admission.admit(attachRequest({ pod: "a/1" }), never);
   const third = requestSlot(admission, attachRequest({ pod: "a/2" }));
   requestSlot(admission, attachRequest({ pod: "b/1", namespace: "b" }));
-  await clock.advance(59_000);
+  await clock.advance(69_000);
   expect(third.error).toBeUndefined();
   await clock.advance(1_000);
   expect((third.error as LeveeError).cniCode).toBe(11);
   expect(third.error?.message).toMatch(
-    /^Cannot attach now: waited 59(?:\.\d)? s because all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
+    /^Cannot attach now: waited 69(?:\.\d)? s because all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
   );
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 0 } });
 });
 
-test("admit gives a DEL 20 s before the caller has to make it durable", async () => {
+test("admit gives a DEL 36 s before the caller has to decide about it", async () => {
   const { admission, clock } = node(one);
   using _first = await admission.admit(detachRequest({ pod: "a/0" }), never);
   const second = requestSlot(admission, detachRequest({ pod: "a/1" }));
-  await clock.advance(19_000);
+  await clock.advance(35_000);
   expect(second.error).toBeUndefined();
   await clock.advance(1_000);
   expect((second.error as LeveeError).code).toBe("try-later");

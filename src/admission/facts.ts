@@ -13,6 +13,8 @@ export interface AdmissionFacts {
   readonly limit: number;
   readonly ceiling: number;
   readonly isSlowStart: boolean;
+  /** How many DELs may run now. */
+  readonly detachLimit: number;
   readonly detachCeiling: number;
   readonly attaching: number;
   readonly detaching: number;
@@ -43,13 +45,14 @@ interface ClassFacts {
 }
 
 export function admissionFacts(parts: Parts): AdmissionFacts {
-  const { attach, detach, limit, load, memory, budget, breaker, limits } = parts;
+  const { attach, detach, load, memory, budget, breaker } = parts;
   const classes: readonly Exclude<AdmissionClass, "exempt">[] = attachClasses;
   return {
-    limit: limit.slots,
-    ceiling: limit.ceiling,
-    isSlowStart: limit.isSlowStart,
-    detachCeiling: limits.detachCeiling,
+    limit: attach.limit.slots,
+    ceiling: attach.limit.ceiling,
+    isSlowStart: attach.limit.isSlowStart,
+    detachLimit: detach.limit.slots,
+    detachCeiling: detach.limit.ceiling,
     attaching: attach.line.running,
     detaching: detach.line.running,
     hung: attach.bulkhead.hung + detach.bulkhead.hung,

@@ -29,10 +29,11 @@ export class PermitBooks implements PermitOwner {
   /** A network that has not worked yet has no usual time, so its plugin loses the slot as soon as it sleeps. */
   hangs(permit: Permit, { idleMs, plugin }: Idle): boolean {
     const { running } = permit;
-    const { line, times } = this.#door(permit);
+    const { line, times, limit } = this.#door(permit);
     if (running === undefined || idleMs < hungIdleMs) return false;
     const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
     if (!isSlow || !line.hung(permit, running.network, plugin)) return false;
+    if (permit.request.kind === "detach") limit.idled();
     this.#keep(permit, Math.min(permit.bytes, this.#parts.memory.predictHung(running.network)));
     this.#rulings.emit(
       "hung",
@@ -72,11 +73,11 @@ export class PermitBooks implements PermitOwner {
   }
 
   ran(permit: Permit, run: PluginRun, hasHung: boolean): void {
-    const { memory, limit } = this.#parts;
+    const { memory } = this.#parts;
     if (run.peakBytes !== undefined) memory.ran(run.network, run.peakBytes);
     memory.observed(run.cgroup);
     if (run.isOomKilled) {
-      limit.killed();
+      this.#door(permit).limit.killed();
       this.#rulings.emit("oom-killed", permit, run.network);
     }
     // The time of an undo says nothing about ADDs.
@@ -122,15 +123,14 @@ export class PermitBooks implements PermitOwner {
    */
   #learn(permit: Permit, run: PluginRun, hasHung: boolean): void {
     if (run.result === "failed") return;
-    const { line, times } = this.#door(permit);
+    const { line, times, limit } = this.#door(permit);
     if (hasHung) {
       if (run.result === "ok" && !times.knows(run.network)) times.ran(run.network, run.tookMs, line.running);
       return;
     }
     if (run.result === "ok") times.ran(run.network, run.tookMs, line.running);
     const baselineMs = times.baselineMs(run.network);
-    if (baselineMs === undefined || permit.request.kind !== "attach") return;
-    this.#parts.limit.sample(run.tookMs, baselineMs, line.running, run.cpuMs);
+    if (baselineMs !== undefined) limit.sample(run.tookMs, baselineMs, line.running, run.cpuMs);
   }
 
   /** Changes the memory that is reserved for its plugins. */

@@ -13,6 +13,10 @@ export const errorCatalogue = {
   "config-invalid": { cni: 7, meaning: "A network configuration is well-formed but cannot be used" },
   // Not now
   "try-later": { cni: 11, meaning: "The node cannot serve this now; the runtime retries" },
+  "delete-later": {
+    cni: 11,
+    meaning: "A DEL that needs its network namespace cannot be served now; the runtime retries",
+  },
   "cancelled": { cni: 11, meaning: "A DEL ended this ADD, or the runtime gave it up; it was undone" },
   // STATUS
   "not-ready": { cni: 50, meaning: "No primary network is configured, or its plugin says it is not available" },

@@ -27,10 +27,10 @@ export const numberKnobs = {
     "ADDs that run at once right after a start, when nothing is known about the node; the limit doubles from there.",
   ),
   detachCeiling: count(
-    4,
+    32,
     1,
     256,
-    "DELs that run at once, in slots of their own, so that a storm of ADDs never starves the clean-up.",
+    "The most DELs that run at once, in slots of their own, so that a storm of ADDs never starves the clean-up. Four run under any load; more only while that does not slow them down.",
   ),
   waitingMax: count(
     2_000,

@@ -42,6 +42,8 @@ export interface SlotsView {
   readonly limit: number;
   readonly ceiling: number;
   readonly detaching: number;
+  /** Absent in answers of older daemons, where it was the ceiling. */
+  readonly detachLimit?: number;
   readonly detachCeiling: number;
   /** Hung calls, which run but hold no slot. */
   readonly hung: number;

@@ -31,6 +31,16 @@ export class AdmissionNode implements AsyncDisposable {
     return new AdmissionNode(await startNode({ settings }));
   }
 
+  /** The same with the programmable plugin under another name for its default network. */
+  static async startWith(plugin: string, settings: Readonly<Record<string, unknown>>): Promise<AdmissionNode> {
+    const prepare = async (lab: Lab): Promise<void> => {
+      await lab.plugin(plugin);
+      const primary = { cniVersion: "1.1.0", name: "primary", ...lab.conf(plugin) };
+      await lab.configure({ delegates: [primary], ...settings });
+    };
+    return new AdmissionNode(await startNode({ prepare }));
+  }
+
   /** The daemon keeps the folder `net.d` of the node as the runtime's folder of confs. */
   static async startWithConfs(settings: Readonly<Record<string, unknown>>): Promise<AdmissionNode> {
     const prepare = async (lab: Lab): Promise<void> => {

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { bytesFields } from "../../src/wire/frame.ts";
 import { encodeReap, encodeRun, encodeStat, readCall, type HandIdentity } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
+import { canMakeLeaf, escaping, leavesOf } from "./leaf.ts";
 import { eventually, isAlive } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
@@ -48,6 +49,22 @@ test("a killed shim takes its plugin with it, and another hand empties the rest 
   expect(isAlive(grandchild)).toBe(false);
   expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, processes: 0, failure: undefined });
 });
+
+test.skipIf(!canMakeLeaf())(
+  "another hand also ends a child with a session of its own, and removes its cgroup",
+  async () => {
+    const lost = await hand("c1");
+    lost.peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", `${escaping}\nsleep 30`))));
+    const child = await sandbox.pidIn("escaped");
+    expect(leavesOf(lost.identity).length).toBe(1);
+    lost.shim.kill();
+    await lost.shim.exited;
+    const other = await hand("c2");
+    expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, failure: undefined });
+    expect(isAlive(child)).toBe(false);
+    expect(leavesOf(lost.identity)).toEqual([]);
+  },
+);
 
 test("a process number that another process has now is not taken for the lost shim", async () => {
   const { peer, identity } = await hand("c1");

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, closeSync, openSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, openSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import type { PluginType } from "../../src/base/brand.ts";
-import { encodeRun, type RunOrder } from "../../src/wire/messages.ts";
+import { encodeRun, readCall, type HandIdentity, type RunOrder } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
+import { canMakeLeaf, escaping, leavesOf } from "./leaf.ts";
 import { eventually, isAlive } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
@@ -11,11 +12,12 @@ import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 withDaemon();
 let peer: Peer;
 let shim: ShimProcess;
+let identity: HandIdentity;
 
 beforeEach(async () => {
   shim = sandbox.call("ADD", {}, { TRACEPARENT: "00-trace", SECRET: "x" });
   peer = await daemon.accept();
-  await peer.begin();
+  identity = readCall(await peer.begin()).hand;
 });
 
 async function run(plugin: PluginType, changes: Partial<RunOrder> = {}): Promise<Outcome> {
@@ -112,6 +114,30 @@ test("past its time the plugin is killed with its children", async () => {
   const child = await sandbox.pidIn("child");
   await eventually(() => !isAlive(child), "the plugin's child is dead", 500);
 });
+
+test.skipIf(!canMakeLeaf())(
+  "a child with a session of its own is dead when the killed run's outcome comes",
+  async () => {
+    const outcome = await run(sandbox.plugin("p", `${escaping}\nsleep 30`), { timeoutMs: 500 });
+    expect(outcome).toMatchObject({ signal: 9, timedOut: true });
+    expect(isAlive(await sandbox.pidIn("escaped"))).toBe(false);
+  },
+);
+
+test.skipIf(!canMakeLeaf())(
+  "a run leaves no cgroup behind, and a background process of a good run lives on",
+  async () => {
+    expect(await run(sandbox.plugin("quick", "echo done"))).toMatchObject({ exitCode: 0 });
+    expect(leavesOf(identity)).toEqual([]);
+    expect(await run(sandbox.plugin("p", escaping))).toMatchObject({ exitCode: 0 });
+    const child = await sandbox.pidIn("escaped");
+    expect(isAlive(child)).toBe(true);
+    const [leaf = ""] = leavesOf(identity);
+    process.kill(child, "SIGKILL");
+    await eventually(() => !isAlive(child), "the background process has ended", 500);
+    rmdirSync(leaf);
+  },
+);
 
 test("a child that keeps the pipes open delays the outcome by one second at most", async () => {
   const started = performance.now();

@@ -16,6 +16,7 @@ use crate::cni::verb::Verb;
 use crate::orders::conversation::{outcome_frame, send_progress, turn, welcome, Trouble};
 use crate::orders::hand::{Ended, Hand};
 use crate::orders::rules::Rules;
+use crate::plugin::leaf::LeafPlace;
 use crate::plugin::memory_cgroup::MemoryCgroup;
 use crate::plugin::run::Surroundings;
 use crate::plugin::run_order::RunOrder;
@@ -81,7 +82,8 @@ pub fn make_call(request: Request, started: Instant) -> i32 {
 impl Call {
     fn new(request: Request, started: Instant) -> Result<Call, (String, CniError)> {
         let rules = Rules::Call { container_id: request.container_id.clone(), netns: request.netns.clone() };
-        let surroundings = Surroundings { cgroup: MemoryCgroup::of_self(), cgroup_procs: None };
+        let surroundings =
+            Surroundings { cgroup: MemoryCgroup::of_self(), leaves: LeafPlace::of_self(), cgroup_procs: None };
         let hand = Hand::new(rules, surroundings, &[sys::SIGCHLD]).map_err(|error| {
             let message = format!("Cannot watch for child processes: {}", sys::error_text(&error));
             (request.conf.cni_version.clone(), CniError::new(IO_FAILURE, message))

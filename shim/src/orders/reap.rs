@@ -11,6 +11,7 @@ use crate::base::identity::{process_stat, ProcessStat};
 use crate::orders::job::Job;
 use crate::orders::outcome::Outcome;
 use crate::orders::rules::time_limit;
+use crate::plugin::leaf::LostLeaves;
 use crate::sys::{self, Exit, PollFd};
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
@@ -57,6 +58,8 @@ pub struct Reap {
     deadline: Instant,
     next_look: Instant,
     killed: BTreeSet<i32>,
+    /// Found once its leader is gone: from then on there are no more.
+    leaves: Option<LostLeaves>,
     stopped: bool,
     empty_looks: u32,
 }
@@ -73,6 +76,7 @@ impl Reap {
             deadline: now + order.timeout,
             next_look: now,
             killed: BTreeSet::new(),
+            leaves: None,
             stopped: false,
             empty_looks: 0,
         }
@@ -91,13 +95,24 @@ impl Reap {
 
     /// Whether no process is left. Kills processes whose time to end has passed.
     fn sweep(&mut self, now: Instant) -> io::Result<bool> {
-        let members = session_members(self.leader)?;
-        for pid in members.iter().filter(|_| now >= self.kill_from) {
-            if sys::send_signal(*pid, sys::SIGKILL).is_ok() {
-                self.killed.insert(*pid);
+        let members = if self.number_is_reused() { Vec::new() } else { session_members(self.leader)? };
+        let leaves = self.leaves.get_or_insert_with(|| LostLeaves::of(self.leader, self.leader_start));
+        // A child with a session of its own is in its run's leaf only.
+        let in_leaves = leaves.processes();
+        if now >= self.kill_from {
+            for pid in &members {
+                if sys::send_signal(*pid, sys::SIGKILL).is_ok() {
+                    self.killed.insert(*pid);
+                }
             }
+            self.killed.extend(&in_leaves);
+            leaves.kill();
         }
-        Ok(members.is_empty())
+        if !members.is_empty() || !in_leaves.is_empty() {
+            return Ok(false);
+        }
+        leaves.remove();
+        Ok(true)
     }
 
     fn look(&mut self, now: Instant) -> io::Result<Option<Outcome>> {
@@ -108,9 +123,6 @@ impl Reap {
                 return Ok(None);
             }
             return Ok(Some(Outcome::done(Fields::new().flag(tag::ALIVE, true))));
-        }
-        if self.number_is_reused() {
-            return Ok(Some(self.answer()));
         }
         if self.sweep(now)? {
             self.empty_looks += 1;
@@ -125,7 +137,8 @@ impl Reap {
         if now < self.deadline {
             return Ok(None);
         }
-        let left = session_members(self.leader)?.len();
+        let left =
+            session_members(self.leader)?.len() + self.leaves.as_ref().map_or(0, |leaves| leaves.processes().len());
         let message = format!("Cannot empty session {}: {} processes are left after SIGKILL", self.leader, left);
         let mut outcome = Outcome::failed("timeout", None, &message);
         outcome.fields = outcome.fields.number(tag::PROCESSES, self.killed.len() as u64);

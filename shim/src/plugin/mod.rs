@@ -1,5 +1,6 @@
 //! The RUN order: one run of a plugin, from finding it to the facts about how it ended.
 
+pub mod leaf;
 pub mod memory_cgroup;
 pub mod process;
 pub mod progress;

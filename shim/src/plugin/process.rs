@@ -2,15 +2,13 @@
 
 use std::env;
 use std::ffi::{CString, OsString};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use crate::plugin::run_order::RunOrder;
 use crate::sys;
@@ -33,37 +31,66 @@ pub fn find(plugin: &str, path_list: &str) -> Option<PathBuf> {
     })
 }
 
-/// If `cgroup_procs` is given, the child first moves itself into that cgroup.
-pub fn start(program: &Path, order: &RunOrder, cgroup_procs: Option<RawFd>) -> io::Result<Process> {
+/// If `cgroup_procs` is given, the child first moves itself into that cgroup. If `leaf` is given, it starts in that one.
+pub fn start(
+    program: &Path,
+    order: &RunOrder,
+    cgroup_procs: Option<RawFd>,
+    leaf: Option<RawFd>,
+) -> io::Result<Process> {
     let image = Image::new(program, &order.env)?;
     let parent = std::process::id() as i32;
-    let mut command = Command::new(program);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // The hook runs in the child after its pipes are in place. It calls execve itself, because std would use execvp,
-    // which gives a file of an unknown format to /bin/sh.
-    unsafe {
-        command.pre_exec(move || {
-            sys::own_group()?;
-            sys::die_with_parent(parent)?;
-            if let Some(fd) = cgroup_procs {
-                let _best_effort = sys::write_some(fd, b"0");
-            }
-            sys::reset_signals();
-            Err(image.exec())
-        });
-    }
-    let child = command.spawn()?;
-    let pid = child.id() as i32;
-    match (child.stdin, child.stdout, child.stderr) {
-        (Some(stdin), Some(stdout), Some(stderr)) => {
-            let process = Process { pid, stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
-            for fd in [&process.stdin, &process.stdout, &process.stderr] {
-                sys::set_nonblocking(fd.as_raw_fd())?;
-            }
-            Ok(process)
+    let (stdin_end, stdin) = pipe()?;
+    let (stdout, stdout_end) = pipe()?;
+    let (stderr, stderr_end) = pipe()?;
+    // The child writes its errno here. Closed on exec, so its end without a word means that the plugin runs.
+    let (trouble, trouble_end) = pipe()?;
+    let child = match leaf.map(sys::fork_into) {
+        Some(Ok(child)) => child,
+        // The kernel has no such call, or the leaf is gone.
+        Some(Err(_)) | None => sys::fork_process()?,
+    };
+    let pid = match child {
+        Some(pid) => pid,
+        None => {
+            let ends = [stdin_end.as_raw_fd(), stdout_end.as_raw_fd(), stderr_end.as_raw_fd()];
+            let errno = sys::errno_of(&become_plugin(&image, parent, ends, cgroup_procs));
+            let _nobody_reads = sys::write_some(trouble_end.as_raw_fd(), &errno.to_ne_bytes());
+            sys::exit_now(127)
         }
-        _ => Err(io::Error::from_raw_os_error(sys::EINVAL)),
+    };
+    drop((stdin_end, stdout_end, stderr_end, trouble_end));
+    let mut errno = [0; 4];
+    // The hand collects the child that could not become the plugin, as it collects every other.
+    if File::from(trouble).read_exact(&mut errno).is_ok() {
+        return Err(io::Error::from_raw_os_error(i32::from_ne_bytes(errno)));
     }
+    for fd in [&stdin, &stdout, &stderr] {
+        sys::set_nonblocking(fd.as_raw_fd())?;
+    }
+    Ok(Process { pid, stdin, stdout, stderr })
+}
+
+/// In the child: returns only when the plugin cannot be executed. It calls execve itself, because execvp gives a file of
+/// an unknown format to /bin/sh.
+fn become_plugin(image: &Image, parent: i32, ends: [RawFd; 3], cgroup_procs: Option<RawFd>) -> io::Error {
+    let settled = sys::own_group()
+        .and_then(|()| sys::die_with_parent(parent))
+        .and_then(|()| (0..).zip(ends).try_for_each(|(place, end)| sys::replace(end, place)));
+    if let Err(error) = settled {
+        return error;
+    }
+    if let Some(fd) = cgroup_procs {
+        let _best_effort = sys::write_some(fd, b"0");
+    }
+    sys::reset_signals();
+    image.exec()
+}
+
+/// A pipe as (read end, write end).
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read_end, write_end) = sys::pipe()?;
+    Ok(unsafe { (OwnedFd::from_raw_fd(read_end), OwnedFd::from_raw_fd(write_end)) })
 }
 
 /// The arguments of execve, prepared before the fork so that the child does not allocate memory.
@@ -73,10 +100,6 @@ struct Image {
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
 }
-
-// The pointers point into the strings beside them, which never move; the hook runs in the child's own copy.
-unsafe impl Send for Image {}
-unsafe impl Sync for Image {}
 
 impl Image {
     fn new(program: &Path, given: &[String]) -> io::Result<Image> {

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use crate::base::clock::{micros_since, ms, Jitter};
 use crate::orders::job::Job;
 use crate::orders::outcome::Outcome;
-use crate::plugin::memory_cgroup::{MemoryCgroup, OomCounts};
+use crate::plugin::leaf::{Leaf, LeafPlace};
+use crate::plugin::memory_cgroup::{MemoryCgroup, OomCounts, Version};
 use crate::plugin::process::{self, Process};
 use crate::plugin::progress::Watch;
 use crate::plugin::run_order::RunOrder;
@@ -25,16 +26,26 @@ const STDERR_BYTES_KEPT: usize = 8 * 1024;
 const LINGER_MS: u64 = 1_000;
 /// A killed process that still exists after this is stuck in the kernel.
 const KILL_WAIT_MS: u64 = 3_000;
+/// A killed process is gone within milliseconds.
+const DYING_LOOK_MS: u64 = 5;
 /// Replacing a program file takes milliseconds, not seconds.
 const BUSY_TRIES_MAX: u32 = 6;
 const BUSY_MS_MAX: u64 = 3_000;
 
-/// The memory cgroup of a run.
+/// The cgroups of a run.
 #[derive(Clone, Default)]
 pub struct Surroundings {
     pub cgroup: Option<MemoryCgroup>,
+    /// Where each run gets a cgroup of its own.
+    pub leaves: Option<LeafPlace>,
     /// The `cgroup.procs` into which plugins move themselves, if they do not share the hand's cgroup.
     pub cgroup_procs: Option<RawFd>,
+}
+
+impl Surroundings {
+    fn is_unified(&self) -> bool {
+        self.cgroup.as_ref().map_or(false, |cgroup| cgroup.version == Version::V2)
+    }
 }
 
 pub struct Run {
@@ -61,6 +72,7 @@ enum Stage {
 
 struct Started {
     pid: i32,
+    leaf: Option<Leaf>,
     at: Instant,
     deadline: Instant,
     oom_before: OomCounts,
@@ -95,9 +107,12 @@ impl Run {
         };
         *tries += 1;
         let oom_before = OomCounts::now(self.surroundings.cgroup.as_ref());
-        match process::start(program, &self.order, self.surroundings.cgroup_procs) {
+        let leaf = self.surroundings.leaves.as_ref().and_then(LeafPlace::make);
+        // A leaf of v2 is below the cgroup that the plugin would move itself into.
+        let procs = self.surroundings.cgroup_procs.filter(|_| leaf.is_none() || !self.surroundings.is_unified());
+        match process::start(program, &self.order, procs, leaf.as_ref().map(Leaf::descriptor)) {
             Ok(process) => {
-                self.stage = Stage::Started(Box::new(Started::new(process, self.order.timeout, oom_before)));
+                self.stage = Stage::Started(Box::new(Started::new(process, leaf, self.order.timeout, oom_before)));
                 self.pump();
             }
             Err(error) if sys::errno_of(&error) == sys::ETXTBSY => {
@@ -129,7 +144,7 @@ impl Run {
         if let Stage::Started(started) = &self.stage {
             if now >= started.deadline && started.exit.is_none() && self.killed_at.is_none() {
                 self.killed_at = Some(now);
-                sys::kill_group(started.pid);
+                started.kill();
             }
         }
     }
@@ -139,6 +154,8 @@ impl Run {
             Stage::Busy { .. } => None,
             Stage::Ended(outcome) => Some(outcome.clone()),
             Stage::Started(started) => match (&started.exit, self.killed_at) {
+                // A killed plugin's children may still be at work, and the daemon undoes their work next.
+                (Some(_), Some(killed_at)) if now < killed_at + ms(KILL_WAIT_MS) && !started.is_empty() => None,
                 (Some((exit, at)), _) if started.is_drained() || now >= *at + ms(LINGER_MS) => {
                     Some(self.facts(started, Some((exit, *at))))
                 }
@@ -203,6 +220,7 @@ impl Job for Run {
             Stage::Busy { next_try, .. } => *next_try,
             Stage::Ended(_) => Instant::now(),
             Stage::Started(started) => match (&started.exit, self.killed_at) {
+                (Some(_), Some(_)) if !started.is_empty() => Instant::now() + ms(DYING_LOOK_MS),
                 (Some((_, at)), _) => *at + ms(LINGER_MS),
                 (None, Some(killed_at)) => killed_at + ms(KILL_WAIT_MS),
                 (None, None) => started.deadline,
@@ -255,7 +273,7 @@ impl Job for Run {
             Stage::Started(started) if self.killed_at.is_none() => {
                 self.killed_at = Some(Instant::now());
                 self.by_order = true;
-                sys::kill_group(started.pid);
+                started.kill();
             }
             _ => {}
         }
@@ -263,10 +281,11 @@ impl Job for Run {
 }
 
 impl Started {
-    fn new(process: Process, timeout: Duration, oom_before: OomCounts) -> Started {
+    fn new(process: Process, leaf: Option<Leaf>, timeout: Duration, oom_before: OomCounts) -> Started {
         let now = Instant::now();
         Started {
             pid: process.pid,
+            leaf,
             at: now,
             deadline: now + timeout,
             oom_before,
@@ -295,6 +314,17 @@ impl Started {
                 },
             }
         }
+    }
+
+    fn kill(&self) {
+        sys::kill_group(self.pid);
+        if let Some(leaf) = &self.leaf {
+            leaf.kill();
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.leaf.as_ref().map_or(true, Leaf::is_empty)
     }
 
     fn is_drained(&self) -> bool {

@@ -7,6 +7,7 @@ use std::os::unix::io::AsRawFd;
 use std::path::Path;
 
 use crate::base::clock::ms;
+use crate::plugin::leaf::LeafPlace;
 use crate::plugin::memory_cgroup::{MemoryCgroup, Version};
 use crate::plugin::run::Surroundings;
 use crate::sys;
@@ -63,7 +64,12 @@ impl PluginCgroup {
     }
 
     pub fn surroundings(&self) -> Surroundings {
-        Surroundings { cgroup: Some(self.cgroup.clone()), cgroup_procs: Some(self.procs.as_raw_fd()) }
+        let leaves = match self.cgroup.version {
+            // A leaf below it is charged to it, so nothing is left to move.
+            Version::V2 => LeafPlace::below(&self.cgroup.folder),
+            Version::V1 => LeafPlace::of_self(),
+        };
+        Surroundings { cgroup: Some(self.cgroup.clone()), leaves, cgroup_procs: Some(self.procs.as_raw_fd()) }
     }
 
     /// The kernel removes only an empty cgroup. If plugins still run in it, the next hand takes it over.

@@ -10,6 +10,7 @@ use crate::orders::conversation::{outcome_frame, send_progress, turn, welcome, T
 use crate::orders::hand::Hand;
 use crate::orders::rules::Rules;
 use crate::orders::session::become_hand;
+use crate::plugin::leaf::{self, LeafPlace};
 use crate::plugin::memory_cgroup::MemoryCgroup;
 use crate::plugin::run::Surroundings;
 use crate::resident::place;
@@ -61,10 +62,12 @@ pub fn serve(options: &ResidentOptions) -> i32 {
             None
         }
     };
-    let surroundings = plugins
-        .as_ref()
-        .map(PluginCgroup::surroundings)
-        .unwrap_or_else(|| Surroundings { cgroup: own.clone(), cgroup_procs: None });
+    leaf::remove_orphans();
+    let surroundings = plugins.as_ref().map(PluginCgroup::surroundings).unwrap_or_else(|| Surroundings {
+        cgroup: own.clone(),
+        leaves: LeafPlace::of_self(),
+        cgroup_procs: None,
+    });
     let signals = [sys::SIGCHLD, sys::SIGTERM, sys::SIGINT];
     let exit_code = match Hand::new(Rules::Resident, surroundings, &signals) {
         Ok(hand) => Resident { hand: hand.with_probe_door(door), socket_dir: options.socket_dir.clone() }.serve(),

@@ -35,6 +35,7 @@ extern "C" {
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
     fn close(fd: c_int) -> c_int;
+    fn dup2(from: c_int, to: c_int) -> c_int;
     fn read(fd: c_int, buffer: *mut c_void, length: usize) -> isize;
     fn write(fd: c_int, buffer: *const c_void, length: usize) -> isize;
 }
@@ -44,6 +45,11 @@ pub fn pipe() -> io::Result<(RawFd, RawFd)> {
     let mut fds = [0; 2];
     check(unsafe { pipe2(fds.as_mut_ptr(), SOCK_CLOEXEC) })?;
     Ok((fds[0], fds[1]))
+}
+
+/// Puts a descriptor in the place of another one. The copy stays open on exec.
+pub fn replace(from: RawFd, to: RawFd) -> io::Result<()> {
+    check(unsafe { dup2(from, to) }).map(drop)
 }
 
 pub fn set_nonblocking(fd: RawFd) -> io::Result<()> {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Bulkhead } from "./bulkhead.ts";
 
-const works = { isOpen: () => false, hasWorked: () => true };
+const works = { isOpen: () => false, hasWorked: () => true, sparesSlots: true };
 
 test("full gives a network half of the slots, rounded up, while a request without it waits", () => {
   const bulkhead = new Bulkhead(works);
@@ -96,4 +96,15 @@ test("full gives a network that has not worked yet, or hangs, one slot while oth
   expect([bulkhead.full(fresh, 8), bulkhead.hanging(fresh)?.hungPlugin]).toEqual(["new", "vlan"]);
   bulkhead.worked("new");
   expect([bulkhead.full(fresh, 8), bulkhead.hanging(fresh)]).toEqual([undefined, undefined]);
+});
+
+test("a network with a hung plugin may take all slots where that is the rule and no other call waits", () => {
+  for (const sparesSlots of [true, false]) {
+    const bulkhead = new Bulkhead({ ...works, sparesSlots });
+    const lane = bulkhead.lane(["slow"]);
+    bulkhead.joined(lane);
+    for (let held = 0; held < 3; held += 1) bulkhead.taken(lane);
+    bulkhead.hang(lane, "slow");
+    expect(bulkhead.full(lane, 4)).toBe(sparesSlots ? "slow" : undefined);
+  }
 });

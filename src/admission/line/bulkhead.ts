@@ -11,6 +11,8 @@ interface BulkheadRules {
   isOpen(network: string): boolean;
   /** Whether a network has ever worked. */
   hasWorked(network: string): boolean;
+  /** Whether half of the slots stay free of a network with a hung plugin even if no other call waits. */
+  readonly sparesSlots: boolean;
 }
 
 /**
@@ -128,7 +130,7 @@ export class Bulkhead {
     const half = Math.max(1, Math.ceil(slots / 2));
     const { isDoubted, candidates, trusted } = network;
     const isAll = isDoubted ? candidates === this.#candidates : trusted === this.#trusted;
-    if (isAll) return network.hung === 0 ? Infinity : half;
+    if (isAll) return network.hung === 0 || !this.#rules.sparesSlots ? Infinity : half;
     return isDoubted ? doubtedSlots : half;
   }
 

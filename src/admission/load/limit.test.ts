@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { AdaptiveLimit } from "./limit.ts";
 
+/** As for ADDs. */
+function limitOf(ceiling: number, start: number): AdaptiveLimit {
+  return new AdaptiveLimit({ ceiling, start, floor: 1, busyShare: 1 / 2, strangersShare: 1, growsWhenQuiet: false });
+}
+
 /** Runs as many as the limit allows on so many cores, so long. */
 function load(limit: AdaptiveLimit, cores: number, runs: number): void {
   for (let run = 0; run < runs; run += 1) {
@@ -10,7 +15,7 @@ function load(limit: AdaptiveLimit, cores: number, runs: number): void {
 }
 
 test("sample doubles the limit each round after a start, until it costs", () => {
-  const limit = new AdaptiveLimit(32, 2);
+  const limit = limitOf(32, 2);
   expect([limit.slots, limit.isSlowStart]).toEqual([2, true]);
   load(limit, 32, 2);
   expect(limit.slots).toBe(4);
@@ -23,7 +28,7 @@ test("sample doubles the limit each round after a start, until it costs", () => 
 });
 
 test("full doubles the limit each second in which nothing ends, as long as it is a start", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   const slots = Array.from({ length: 12 }, () => {
     limit.full();
     return limit.slots;
@@ -33,14 +38,14 @@ test("full doubles the limit each second in which nothing ends, as long as it is
   const { slots: learned } = limit;
   for (let look = 0; look < 12; look += 1) limit.full();
   expect(limit.slots).toBe(learned);
-  const frozen = new AdaptiveLimit(8, 2);
+  const frozen = limitOf(8, 2);
   frozen.freeze(true);
   for (let look = 0; look < 12; look += 1) frozen.full();
   expect(frozen.slots).toBe(2);
 });
 
 test("sample settles a little above the number of cores and follows when there are fewer or more", () => {
-  const limit = new AdaptiveLimit(32, 2);
+  const limit = limitOf(32, 2);
   load(limit, 2, 500);
   expect(limit.slots).toBeWithin(4, 7);
   load(limit, 8, 500);
@@ -50,19 +55,19 @@ test("sample settles a little above the number of cores and follows when there a
 });
 
 test("sample takes times below the scheduler's noise for no sign of load", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   for (let run = 0; run < 50; run += 1) limit.sample(9, 1, limit.slots);
   expect(limit.slots).toBe(8);
 });
 
 test("sample does not raise an unused limit", () => {
-  const limit = new AdaptiveLimit(32, 2);
+  const limit = limitOf(32, 2);
   for (let run = 0; run < 100; run += 1) limit.sample(30, 30, 1);
   expect(limit.slots).toBe(3);
 });
 
 test("freeze keeps the limit from growing, not from shrinking", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   limit.freeze(true);
   load(limit, 8, 50);
   expect(limit.slots).toBe(2);
@@ -75,7 +80,7 @@ test("freeze keeps the limit from growing, not from shrinking", () => {
 });
 
 test("pressed shrinks the limit to 1 while it is severe, and stops the growth before", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   limit.pressed("high");
   load(limit, 8, 50);
   expect(limit.slots).toBe(2);
@@ -92,7 +97,7 @@ test("pressed shrinks the limit to 1 while it is severe, and stops the growth be
 });
 
 test("sample on busy cores comes back to half of the ceiling however long runs take", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   load(limit, 1, 50);
   for (let run = 0; run < 50; run += 1) limit.sample(300, 30, limit.slots);
   expect(limit.slots).toBe(2);
@@ -105,7 +110,7 @@ test("sample on busy cores comes back to half of the ceiling however long runs t
 });
 
 test("sample lets all slots run on cores that others keep busy, and half on cores that our own runs do", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   limit.pressed("busy");
   for (let run = 0; run < 50; run += 1) limit.sample(1_000, 30, limit.slots, 42);
   expect(limit.slots).toBe(8);
@@ -118,7 +123,7 @@ test("sample lets all slots run on cores that others keep busy, and half on core
 });
 
 test("killed halves the limit, down to 1", () => {
-  const limit = new AdaptiveLimit(8, 2);
+  const limit = limitOf(8, 2);
   load(limit, 8, 50);
   limit.killed();
   expect(limit.slots).toBe(4);
@@ -127,7 +132,7 @@ test("killed halves the limit, down to 1", () => {
 });
 
 test("slots never exceeds a ceiling of 1", () => {
-  const limit = new AdaptiveLimit(1, 2);
+  const limit = limitOf(1, 2);
   load(limit, 8, 50);
   expect(limit.slots).toBe(1);
 });

@@ -14,8 +14,6 @@ const probeSlots = 1;
 const gradientMin = 0.5;
 /** Under memory or disk pressure the limit shrinks by this factor once a second. */
 const pressedFactor = 0.7;
-/** Share of the ceiling that may run on busy cores, however long the runs take. The limit grows no further there. */
-const busyShare = 1 / 2;
 /** If all our runs together get less than this, other processes keep the cores busy. */
 const strangersCoresMax = 0.5;
 /** After an OOM kill of a plugin, because too much ran at once. */
@@ -27,12 +25,29 @@ const killedFactor = 0.5;
  */
 const quietLooksMax = 4;
 
+export interface LimitBounds {
+  readonly ceiling: number;
+  /** The limit right after a start. */
+  readonly start: number;
+  /** The limit never falls below this. */
+  readonly floor: number;
+  /** Share of the ceiling that may run on busy cores, however long the runs take. The limit grows no further there. */
+  readonly busyShare: number;
+  /** The same while other processes keep the cores busy. */
+  readonly strangersShare: number;
+  /**
+   * Whether the limit also doubles after its start, while its runs neither end nor are slow: ADDs then keep what they
+   * learned, but DELs are few between two drains and learn nothing.
+   */
+  readonly growsWhenQuiet: boolean;
+}
+
 /**
- * How many ADDs may run at once, learned from the plugins' times. The limit grows while runs take about their
+ * How many calls may run at once, learned from the plugins' times. The limit grows while runs take about their
  * undisturbed time, and shrinks in proportion when they take longer (a gradient, as in Netflix' and Envoy's limits).
  */
 export class AdaptiveLimit {
-  readonly #ceiling: number;
+  readonly #bounds: LimitBounds;
   #limit: number;
   #ratio = 1;
   /** Cores that our runs had together lately; infinity before the first report. */
@@ -42,17 +57,22 @@ export class AdaptiveLimit {
   #quietLooks = 0;
   #pressure: PressureLevel = "calm";
 
-  constructor(ceiling: number, start: number) {
-    this.#ceiling = ceiling;
-    this.#limit = Math.min(start, ceiling);
+  constructor(bounds: LimitBounds) {
+    const floor = Math.min(bounds.floor, bounds.ceiling);
+    this.#bounds = { ...bounds, floor };
+    this.#limit = Math.max(floor, Math.min(bounds.start, bounds.ceiling));
   }
 
   get slots(): number {
-    return Math.max(1, Math.min(this.#ceiling, Math.floor(this.#limit)));
+    return Math.floor(this.#limit);
+  }
+
+  get floor(): number {
+    return this.#bounds.floor;
   }
 
   get ceiling(): number {
-    return this.#ceiling;
+    return this.#bounds.ceiling;
   }
 
   /** The limit doubles with each round until the first sign of overload. */
@@ -86,9 +106,15 @@ export class AdaptiveLimit {
    */
   full(): void {
     this.#quietLooks += 1;
-    if (!this.#isStarting || this.#quietLooks < quietLooksMax) return;
+    const mayDouble = this.#isStarting || (this.#bounds.growsWhenQuiet && !this.isSlow);
+    if (!mayDouble || this.#quietLooks < quietLooksMax) return;
     this.#quietLooks = 0;
     this.#set(this.#limit * 2, this.#limit);
+  }
+
+  /** A plugin runs and uses no CPU, so others keep the cores busy, if any do. */
+  idled(): void {
+    this.#noteCores(0);
   }
 
   /** Takes the host's pressure, about once a second. */
@@ -114,7 +140,7 @@ export class AdaptiveLimit {
    * time.
    */
   #busyShare(): number {
-    return this.#pressure === "busy" ? this.#ceiling * this.#shareOnBusy() + probeSlots : 1;
+    return this.#pressure === "busy" ? this.ceiling * this.#shareOnBusy() + probeSlots : 1;
   }
 
   /**
@@ -122,7 +148,7 @@ export class AdaptiveLimit {
    * four at a time leave pods in line until their time is over. In one measurement 89 sandboxes were made twice.
    */
   #shareOnBusy(): number {
-    return this.#ownCores < strangersCoresMax ? 1 : busyShare;
+    return this.#ownCores < strangersCoresMax ? this.#bounds.strangersShare : this.#bounds.busyShare;
   }
 
   #noteCores(cores: number): void {
@@ -132,17 +158,17 @@ export class AdaptiveLimit {
   /** Does not grow a limit that is not used, because nothing shows that more would work. */
   #set(next: number, together: number): void {
     if (next > this.#limit && (!this.#mayGrow() || together < this.#limit / 2)) return;
-    this.#limit = Math.max(1, Math.min(this.#ceiling, next));
+    this.#limit = Math.max(this.floor, Math.min(this.ceiling, next));
   }
 
   /** Busy cores are normal in a storm. They stop the growth only where more slots could not help. */
   #mayGrow(): boolean {
     if (this.#isFrozen || this.#pressure === "severe" || this.#pressure === "high") return false;
-    return this.#pressure === "calm" || this.#limit < this.#ceiling * this.#shareOnBusy();
+    return this.#pressure === "calm" || this.#limit < this.ceiling * this.#shareOnBusy();
   }
 
   #shrink(factor: number): void {
     this.#isStarting = false;
-    this.#limit = Math.max(1, this.#limit * factor);
+    this.#limit = Math.max(this.floor, this.#limit * factor);
   }
 }

@@ -58,8 +58,8 @@ export function topAnswer({ thisNode, clock, journal, hung, pulse, ...needs }: T
 }
 
 function slotsOf(admission: AdmissionFacts): SlotsView {
-  const { attaching, limit, ceiling, detaching, detachCeiling, hung } = admission;
-  return { attaching, limit, ceiling, detaching, detachCeiling, hung, why: limitReason(admission) };
+  const { attaching, limit, ceiling, detaching, detachLimit, detachCeiling, hung } = admission;
+  return { attaching, limit, ceiling, detaching, detachLimit, detachCeiling, hung, why: limitReason(admission) };
 }
 
 /** Why the limit of parallel ADDs is not higher. */

@@ -5,6 +5,7 @@ import { LeveeError } from "../../base/errors.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import type { DelRequest } from "../../cni/verb.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
+import { closingMs } from "../../config/time-budgets.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { ChainReports, networksOf } from "../chains/chain-reports.ts";
@@ -12,17 +13,20 @@ import { subjectOfCall } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
+import { delPatience, unlessPromised } from "./del-patience.ts";
+import { netnsToPass } from "./netns-to-pass.ts";
 import type { Recovery } from "./recovery.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
-import type { Undo } from "./undo.ts";
+import type { Undo, UndoPlace } from "./undo.ts";
 import type { InSlot, UndoUnknown } from "./undo-unknown.ts";
 
 export interface DelNeeds {
+  readonly bootId: string;
   readonly clock: Clock;
-  readonly config: Pick<DaemonConfig, "delQueueMs">;
+  readonly config: Pick<DaemonConfig, "delDelegatesMs" | "delQueueMs">;
   readonly turns: Turns;
   readonly admission: Admission;
-  readonly journal: Pick<Journal, "find">;
+  readonly journal: Pick<Journal, "find" | "inNetns">;
   readonly recovery: Pick<Recovery, "proveGone" | "lostDelete">;
   readonly undo: Undo;
   readonly unknown: UndoUnknown;
@@ -45,22 +49,27 @@ export class Del {
   }
 
   async #delete(call: Call, request: DelRequest): Promise<void> {
-    const { clock, config, turns, journal, unknown } = this.#needs;
-    const late = (): LeveeError =>
-      new LeveeError(
-        "try-later",
-        `Cannot delete ${request.containerId} now: it waited ${config.delQueueMs} ms for its turn`,
-      );
-    using limit = deadline(clock, config.delQueueMs, late, call.signal);
-    using _turn = await turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
+    const { clock, config, turns, admission, journal, unknown } = this.#needs;
     const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
-    const record = journal.find({ containerId: request.containerId, ifname: request.ifname });
-    const slot = { call, request, signal: limit.signal };
-    if (record === undefined) {
-      const container = { ...request, now, config: () => call.config() };
-      return await unknown.delete(call.hand, container, (found, run) => this.#inSlot(slot, found, run));
+    const find = (): AttachmentRecord | undefined => journal.find(request);
+    const patienceMs = delPatience(call.remainingMs(), find(), { config, admission });
+    const late = (): LeveeError =>
+      new LeveeError("try-later", `Cannot delete ${request.containerId} now: it waited ${patienceMs} ms for its turn`);
+    using limit = deadline(clock, patienceMs, late, call.signal);
+    try {
+      using _turn = await turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
+      const record = find();
+      const slot = { call, request, signal: limit.signal };
+      if (record === undefined) {
+        const container = { ...request, now, config: () => call.config() };
+        return await unknown.delete(call.hand, container, (found, run) => this.#inSlot(slot, found, run));
+      }
+      await this.#inSlot(slot, record, (reports) => this.#deleteRecord(call, record, { now, reports }));
+    } catch (thrown) {
+      const record = find();
+      const isAlive = record !== undefined && netnsToPass(record, now, this.#needs) !== "";
+      throw isAlive ? unlessPromised(thrown, record) : thrown;
     }
-    await this.#inSlot(slot, record, (reports) => this.#deleteRecord(call, record, { hand: call.hand, now, reports }));
   }
 
   async #inSlot({ call, request, signal }: Slot, ...[record, run]: Parameters<InSlot>): Promise<void> {
@@ -70,11 +79,12 @@ export class Del {
     await run(new ChainReports(permit));
   }
 
-  async #deleteRecord(call: Call, record: AttachmentRecord, place: Parameters<Undo["delete"]>[1]): Promise<void> {
+  async #deleteRecord(call: Call, record: AttachmentRecord, place: Pick<UndoPlace, "now" | "reports">): Promise<void> {
     const { recovery, undo } = this.#needs;
     try {
       await recovery.proveGone(call.hand, record);
-      await undo.delete(record, place);
+      // The call may have spent most of its time in line.
+      await undo.delete(record, { ...place, hand: call.hand, limitMs: call.remainingMs() - closingMs });
     } catch (thrown) {
       // The runtime wants the attachment gone, so recovery finishes the work of a lost shim.
       if (call.hand.isLost) recovery.lostDelete(record.token, call.hand.identity);

@@ -20,7 +20,16 @@ function answer(change: Partial<TopAnswer> = {}): TopAnswer {
       { class: "penalty", running: 0, waiting: 3, oldestWaitMs: 9_000 },
       { class: "detach", running: 2, waiting: 0, oldestWaitMs: 0 },
     ],
-    slots: { attaching: 8, limit: 8, ceiling: 8, detaching: 2, detachCeiling: 4, hung: 0, why: "at its ceiling" },
+    slots: {
+      attaching: 8,
+      limit: 8,
+      ceiling: 8,
+      detaching: 2,
+      detachLimit: 4,
+      detachCeiling: 32,
+      hung: 0,
+      why: "at its ceiling",
+    },
     flows: [
       { namespace: "fc-desktop", waiting: 150 },
       { namespace: "shop", waiting: 30 },
@@ -68,7 +77,7 @@ describe("topScreen", () => {
       [
         "22:13:20  node-1  levee 0.1.0  up 1h  219 attached",
         "so far  calls 400  attached 219  detached 0  failed 2  plugins 440",
-        "slots   ADD 8 of 8 (ceiling 8)  DEL 2 of 4  at its ceiling",
+        "slots   ADD 8 of 8 (ceiling 8)  DEL 2 of 4 (ceiling 32)  at its ceiling",
         "memory  [##########----------] 25.0 of 50.0 MiB, enough",
         "stalls  cpu 61 %  memory 0 %  io 3 % of the last 10 s",
         "",

@@ -71,9 +71,10 @@ function ratesText({ answer, before }: TopView): string {
 
 function slotsLine({ slots }: TopAnswer): ScreenLine {
   const { attaching, limit, ceiling, detaching, detachCeiling, hung, why } = slots;
+  const { detachLimit = detachCeiling } = slots;
   const hanging = hung === 0 ? "" : `  hung ${hung}`;
   return {
-    text: `slots   ADD ${attaching} of ${limit} (ceiling ${ceiling})  DEL ${detaching} of ${detachCeiling}${hanging}  ${why}`,
+    text: `slots   ADD ${attaching} of ${limit} (ceiling ${ceiling})  DEL ${detaching} of ${detachLimit} (ceiling ${detachCeiling})${hanging}  ${why}`,
     ...(hung === 0 ? {} : { colour: "yellow" as const }),
   };
 }
