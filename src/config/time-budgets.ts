@@ -28,9 +28,9 @@ export const timeBudgets = {
     "Reserved for the undo of a failed ADD by the same shim, before the shim returns the error; by the shim at most half of the budget.",
   ),
   addQueueMs: ms(
-    60_000,
+    70_000,
     100,
-    60_000,
+    100_000,
     "The longest wait of an ADD for a slot before the runtime is told to retry later. A call waits less if its budget leaves less, and 15 s at most once a conf changes, because containerd then waits until all its calls have ended.",
   ),
   delBudgetMs: ms(
