@@ -4,6 +4,7 @@ import { Levee } from "./contenders/levee.ts";
 import { Multus, multusKinds, multusLabel } from "./contenders/multus.ts";
 import type { StormFigures } from "./storm/figures.ts";
 import { Ground } from "./ground/ground.ts";
+import { medianOf } from "./runs.ts";
 import { firstError, storm, type StormOutcome } from "./storm/storm.ts";
 import { stormPods } from "./storm/pods.ts";
 
@@ -17,6 +18,9 @@ export interface BenchOptions {
 /** How often the floor is measured. The median counts. */
 const floorRuns = 3;
 
+/** The run with the median time, and the times of all runs. */
+type Floor = StormOutcome & { readonly runsMs: readonly number[] };
+
 /** One run of the benchmarks: the ground, the contenders, and the figures that several cells compare with. */
 export class Bench {
   readonly ground: Ground;
@@ -25,7 +29,7 @@ export class Bench {
   /** Releases of Multus, or the reason why they are missing. */
   readonly peers: readonly (Contender | { readonly label: string; readonly missing: string })[];
   #smallStorm: StormFigures | undefined;
-  readonly #floors = new Map<number, StormOutcome>();
+  readonly #floors = new Map<number, Floor>();
 
   private constructor(ground: Ground, options: BenchOptions, peers: Bench["peers"]) {
     this.ground = ground;
@@ -50,7 +54,7 @@ export class Bench {
   }
 
   /** The plugins of so many pods run directly. Measured once per run of the benchmarks. */
-  async floor(pods: number): Promise<StormOutcome & { readonly tookMs: number }> {
+  async floor(pods: number): Promise<Floor & { readonly tookMs: number }> {
     const outcome = this.#floors.get(pods) ?? (await this.#measureFloor(pods));
     this.#floors.set(pods, outcome);
     if (outcome.tookMs === undefined) throw new Error(`The delegates fail when run directly: ${firstError(outcome)}`);
@@ -71,16 +75,16 @@ export class Bench {
     process.stdout.write(`  ${text}\n`);
   }
 
-  async #measureFloor(pods: number): Promise<StormOutcome> {
+  async #measureFloor(pods: number): Promise<Floor> {
     const outcomes: StormOutcome[] = [];
     while (outcomes.length < (this.options.isQuick ? 1 : floorRuns)) {
       await this.ground.clear();
       const caller = await floorCaller(this.ground);
       outcomes.push(await storm(this.ground, caller, { pods: stormPods(pods), late: [], cutMs: 120_000 }));
     }
-    const sorted = outcomes.toSorted((left, right) => (left.tookMs ?? Infinity) - (right.tookMs ?? Infinity));
-    const [middle] = sorted.slice(Math.floor(sorted.length / 2));
+    const runsMs = outcomes.map(({ tookMs }) => tookMs ?? Infinity);
+    const middle = outcomes[runsMs.indexOf(medianOf(runsMs))];
     if (middle === undefined) throw new Error("The floor was not measured");
-    return middle;
+    return { ...middle, runsMs };
   }
 }

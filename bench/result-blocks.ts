@@ -27,6 +27,7 @@ const plots = {
 const order = [
   "storm219",
   "storm219cpu",
+  "storm900",
   "storm2000",
   "kill2s",
   "delete219",

@@ -49,6 +49,23 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
   };
 }
 
+/** Four times as many pods as a node has, and the last ones wait most of a minute. */
+export async function storm900(bench: Bench): Promise<Cell> {
+  const { cell, levee } = await stormCell(bench, { name: "storm900", pods: 900, memoryMib: 50, withPeers: false });
+  return {
+    ...cell,
+    verdicts: [
+      heldVerdict(levee, `${levee.pods} pods at 50Mi: all attached, no kill, no restart`),
+      {
+        promise: "no ADD is told to come back",
+        seen: `${levee.failedAdds} failed ADDs`,
+        holds: levee.failedAdds === 0,
+      },
+      vitalVerdict(levee, 500),
+    ],
+  };
+}
+
 /** Ten times as many pods as a node has: a waiting pod must cost almost nothing. */
 export async function storm2000(bench: Bench): Promise<Cell> {
   const { cell, levee } = await stormCell(bench, { name: "storm2000", pods: 2000, memoryMib: 50, withPeers: false });

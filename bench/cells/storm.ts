@@ -4,6 +4,7 @@ import type { Contender, StartOptions } from "../contenders/contender.ts";
 import { floorLabel } from "../contenders/floor.ts";
 import { mib } from "../storm/meter.ts";
 import { stormPods, vitalPods } from "../storm/pods.ts";
+import { acrossRuns } from "../runs.ts";
 import { attachTimes, stormOn } from "../storm/storm.ts";
 import { figuresOf, type StormFigures } from "../storm/figures.ts";
 import { timeLine, type Curve } from "../time-line.ts";
@@ -50,7 +51,7 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: 
   const floorRow = [
     floorLabel,
     `${pods}`,
-    seconds(floor.tookMs),
+    acrossRuns(floor.runsMs, seconds),
     "–",
     "–",
     "–",

@@ -34,7 +34,7 @@ export const defaultLimits: AdmissionLimits = {
   // A call in line costs about 4 KiB for its connection and header, and a full node has some hundred pods.
   waitingMax: 2_000,
   // The kubelet waits two minutes at least. Each refusal costs it and the runtime a whole sandbox.
-  addQueueMs: 60_000,
+  addQueueMs: 70_000,
   addDelegatesMs: 25_000,
   addUndoMs: 8_000,
   // The shim waits 50 s, and 14 of them are for reaching the daemon, the plugins and the reply.

@@ -52,12 +52,12 @@ test("admit refuses an ADD after its time in line with code 11, position and exp
   using _second = await admission.admit(attachRequest({ pod: "a/1" }), never);
   const third = requestSlot(admission, attachRequest({ pod: "a/2" }));
   requestSlot(admission, attachRequest({ pod: "b/1", namespace: "b" }));
-  await clock.advance(59_000);
+  await clock.advance(69_000);
   expect(third.error).toBeUndefined();
   await clock.advance(1_000);
   expect((third.error as LeveeError).cniCode).toBe(11);
   expect(third.error?.message).toMatch(
-    /^Cannot attach now: waited 59(?:\.\d)? s because all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
+    /^Cannot attach now: waited 69(?:\.\d)? s because all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
   );
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 0 } });
 });

@@ -103,11 +103,7 @@ export class Admission implements WaitingOwner {
 
   /** The runtime waits until all its calls have ended, because a conf changed. So those in line leave soon. */
   hurry(): void {
-    const nowMs = this.#parts.clock.monotonicMs();
-    for (const { line, patience } of [this.#parts.detach, this.#parts.attach]) {
-      patience.hurry(nowMs);
-      line.arrivals.hurry(patience.hurriedUntilMs);
-    }
+    this.#parts.hurry.begin(this.#parts.clock.monotonicMs());
   }
 
   /** How long the plugins of an ADD with so much time left may take together. */
@@ -116,9 +112,16 @@ export class Admission implements WaitingOwner {
     return Math.min(load.isSlow ? Infinity : limits.addDelegatesMs, leftMs - limits.addUndoMs);
   }
 
-  /** Takes the load of the daemon and the host, about once a second. */
+  /** Whether ADDs are held back for critical pods, which makes the load interesting. */
+  get isHolding(): boolean {
+    return this.#parts.expected.isHolding;
+  }
+
+  /** Takes the load of the daemon and the host, about once a second, and more often while ADDs are held back. */
   observe(facts: LoadFacts): void {
-    this.#parts.load.observe(facts);
+    const { load, expected, clock } = this.#parts;
+    load.observe(facts, clock.monotonicMs());
+    expected.observed(load.hasSpareCores);
     this.#pump();
   }
 
@@ -167,7 +170,8 @@ export class Admission implements WaitingOwner {
     this.#supersede(request);
     const { bulkhead, patience } = this.#door(request);
     const lane = bulkhead.lane(request.networks, request.isRetry);
-    const untilMs = patience.untilMs(sinceMs, request);
+    const untilMs = sinceMs + patience.waitMs(request);
+    this.#parts.hurry.joined(request, sinceMs);
     const waiting = new Waiting(this, { request, lane, sinceMs, untilMs, admissionClass }, signal);
     this.#join(waiting);
     return waiting.promise;
@@ -231,7 +235,7 @@ export class Admission implements WaitingOwner {
     if (request.kind === "attach") for (const name of lane.names) breaker.tried(name);
     const bytes = memory.predict(lane.names);
     memory.taken(bytes);
-    if (request.kind === "attach") this.#parts.expected.granted(nowMs);
+    if (request.kind === "attach") this.#parts.expected.granted(nowMs, admissionClass === "critical");
     this.#rulings.emit("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
   }

@@ -8,7 +8,7 @@ const critical = 2_000_001_000;
 /** Expectations on a node on which as many ADDs went just now as make a storm. */
 function inStorm(atMs = 0): ExpectedPods {
   const expected = new ExpectedPods(3);
-  for (let count = 0; count < 3; count += 1) expected.granted(atMs);
+  for (let count = 0; count < 3; count += 1) expected.granted(atMs, false);
   return expected;
 }
 
@@ -16,8 +16,8 @@ describe("ExpectedPods", () => {
   test("holds no pod while no critical pod is expected, or few pods start", () => {
     expect(inStorm().holdsOthers(0)).toBe(false);
     const calm = new ExpectedPods(3);
-    calm.granted(0);
-    calm.granted(0);
+    calm.granted(0, false);
+    calm.granted(0, false);
     calm.expect("a", 0);
     expect(calm.holdsOthers(0)).toBe(false);
     const over = inStorm();
@@ -49,7 +49,7 @@ describe("ExpectedPods", () => {
   test("lets the others go after eight seconds, and for twice as long as it held them", () => {
     const expected = inStorm();
     const holdsAt = (ms: number): boolean => {
-      for (let count = 0; count < 3; count += 1) expected.granted(ms);
+      for (let count = 0; count < 3; count += 1) expected.granted(ms, false);
       expected.expect(`pod ${ms}`, ms);
       return expected.holdsOthers(ms);
     };
@@ -61,12 +61,31 @@ describe("ExpectedPods", () => {
     expect(heldMs).toContain(24_000);
   });
 
+  test("lets two of the others go for each look that finds free cores, and then holds them for 20 s", () => {
+    const expected = inStorm();
+    expected.observed(false);
+    expected.expect("a", 0);
+    expect(expected.holdsOthers(0)).toBe(true);
+    expected.observed(true);
+    expect(expected.holdsOthers(250)).toBe(false);
+    expected.granted(250, true);
+    expected.granted(250, false);
+    expect(expected.holdsOthers(250)).toBe(false);
+    expected.granted(250, false);
+    expect(expected.holdsOthers(250)).toBe(true);
+    expected.observed(true);
+    expected.observed(false);
+    expect(expected.holdsOthers(500)).toBe(true);
+    expect(expected.holdsOthers(19_999)).toBe(true);
+    expect(expected.holdsOthers(20_000)).toBe(false);
+  });
+
   test("rests no longer than it held, even if no request saw the end", () => {
     const expected = inStorm();
     expected.expect("a", 0);
     expect(expected.holdsOthers(0)).toBe(true);
     expect(expected.holdsOthers(100_000)).toBe(false);
-    for (let count = 0; count < 3; count += 1) expected.granted(116_000);
+    for (let count = 0; count < 3; count += 1) expected.granted(116_000, false);
     expected.expect("b", 116_000);
     expect(expected.holdsOthers(116_000)).toBe(true);
   });
@@ -93,6 +112,32 @@ describe("Admission", () => {
     expect(waiting.permit).toBeUndefined();
     await clock.advance(2_500);
     expect(waiting.permit).toBeDefined();
+  });
+
+  test("observe lets others go while they are held, as long as no process waits for a core", async () => {
+    const { admission, clock } = node({ attachCeiling: 4, attachStart: 4 });
+    const first = [1, 2, 3, 4].map((index) => requestSlot(admission, attachRequest({ pod: `a/${index}` })));
+    await settle();
+    for (const { permit } of first) permit?.[Symbol.dispose]();
+    const look = async (waitedMs: number): Promise<void> => {
+      await clock.advance(250);
+      admission.observe({ ownMemory: undefined, pressure: {}, coresWaitedMs: waitedMs });
+      await settle();
+    };
+    await look(0);
+    admission.expect("vital", critical);
+    const others = Array.from({ length: 4 }, (_, index) =>
+      requestSlot(admission, attachRequest({ pod: `b/${index}` })),
+    );
+    const gone = (): number => others.filter(({ permit }) => permit !== undefined).length;
+    await look(240);
+    expect([gone(), admission.isHolding]).toEqual([0, true]);
+    await look(250);
+    expect([gone(), admission.isHolding]).toEqual([2, true]);
+    await look(450);
+    expect(gone()).toBe(2);
+    await look(460);
+    expect(gone()).toBe(4);
   });
 
   test("unexpect lets the others go at once; a critical pod that never comes holds them for eight seconds", async () => {

@@ -48,7 +48,7 @@ async function tryOnce<T>(held: Permit, attempts: Attempts<T>): Promise<Tried<T>
   }
 }
 
-/** Only critical pods stay, because a call that stays holds a shim and a lock of the runtime for most of a minute. */
+/** Only critical pods stay, because a call that stays holds a shim and a lock of the runtime for a minute and a half. */
 function stays(permit: Permit, attempts: Attempts<unknown>): boolean {
   const { admission, signal } = attempts;
   const { failedNetwork, request, admissionClass } = permit;

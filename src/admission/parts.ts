@@ -5,6 +5,7 @@ import type { Blocker } from "./rulings.ts";
 import { PluginMemory } from "./load/plugin-memory.ts";
 import { PluginTimes } from "./load/plugin-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
+import { Hurry } from "./line/hurry.ts";
 import { Line, type LineRules } from "./line/line.ts";
 import { Patience } from "./line/patience.ts";
 import { HostLoad } from "./load/host-load.ts";
@@ -40,6 +41,8 @@ export interface Parts {
   readonly breaker: NetworkBreaker;
   readonly budget: RetryBudget;
   readonly expected: ExpectedPods;
+  /** Of both lines. */
+  readonly hurry: Hurry;
   readonly attach: Door;
   readonly detach: Door;
 }
@@ -61,6 +64,7 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
     limits,
     ...learned,
     budget: new RetryBudget(clock, limits.holdMsMax),
+    hurry: new Hurry(),
     attach: attachDoor(clock, limits, attachLimit, learned),
     detach: detachDoor(clock, limits, detachLimit, learned),
   };

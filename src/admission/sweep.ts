@@ -2,6 +2,7 @@ import type { LeveeError } from "../base/errors.ts";
 import type { Door, Parts } from "./parts.ts";
 import { describeBlocker, expiredError, hurriedReason, lateError, lateReason, type RulingKind } from "./rulings.ts";
 import { BetterBack } from "./line/better-back.ts";
+import type { Line } from "./line/line.ts";
 import type { Waiting } from "./line/waiting.ts";
 
 /** How often admission checks the line for deadlines and due probes. No timer runs while the line is empty. */
@@ -47,13 +48,18 @@ export class Sweep {
   }
 
   /** Refuses the requests whose time ends before the next sweep. */
-  #expire({ line, patience }: Door, nowMs: number): void {
+  #expire({ line }: Door, nowMs: number): void {
     line.look(nowMs);
-    for (const waiting of line.arrivals.before(nowMs + sweepMs)) {
-      const view = line.view(waiting, nowMs);
-      const why = patience.isHurried(waiting) ? hurriedReason : describeBlocker(view.blocker);
-      this.#needs.turnAway(waiting, "expired", why, expiredError(waiting.request, view, why));
-    }
+    const endMs = nowMs + sweepMs;
+    for (const waiting of line.arrivals.before(endMs)) this.#expired(line, waiting, nowMs);
+    for (const waiting of this.#parts.hurry.before(endMs, line.arrivals))
+      this.#expired(line, waiting, nowMs, hurriedReason);
+  }
+
+  #expired(line: Line, waiting: Waiting, nowMs: number, reason?: string): void {
+    const view = line.view(waiting, nowMs);
+    const why = reason ?? describeBlocker(view.blocker);
+    this.#needs.turnAway(waiting, "expired", why, expiredError(waiting.request, view, why));
   }
 
   /** Only ADDs: a DEL that leaves the line is kept for later, and its caller does not come back. */

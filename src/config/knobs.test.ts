@@ -31,7 +31,7 @@ describe("knobs", () => {
       addLookupMs: 5_000,
       addDelegatesMs: 25_000,
       addUndoMs: 8_000,
-      addQueueMs: 60_000,
+      addQueueMs: 70_000,
       delBudgetMs: 50_000,
       delDelegatesMs: 25_000,
       delQueueMs: 36_000,

@@ -13,7 +13,7 @@ export const timeBudgets = {
     5_000,
     100,
     30_000,
-    "How long an ADD waits for its pod and its networks to appear in the local view.",
+    "How long an ADD waits for its pod and its networks to appear in the local view. Deletes on the same networks that were made while the daemon was away may use this time.",
   ),
   addDelegatesMs: ms(
     25_000,
@@ -28,9 +28,9 @@ export const timeBudgets = {
     "Reserved for the undo of a failed ADD by the same shim, before the shim returns the error; by the shim at most half of the budget.",
   ),
   addQueueMs: ms(
-    60_000,
+    70_000,
     100,
-    60_000,
+    100_000,
     "The longest wait of an ADD for a slot before the runtime is told to retry later. A call waits less if its budget leaves less, and 15 s at most once a conf changes, because containerd then waits until all its calls have ended.",
   ),
   delBudgetMs: ms(

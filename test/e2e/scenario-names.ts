@@ -5,6 +5,7 @@ export const scenarios = [
   "basic",
   "networks-change",
   "conf-dir",
+  "conf-change",
   "static-pod",
   "shipped-pods",
   "daemon-killed",
@@ -16,6 +17,7 @@ export const scenarios = [
   "versions",
   // From here on with a newer containerd, which knows more of CNI.
   "new-runtime",
+  "conf-change-newer",
   "daemon-away",
   "api-away",
 ] as const;

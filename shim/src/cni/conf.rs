@@ -7,7 +7,7 @@ use crate::cni::versions::{NEWEST_VERSION, SUPPORTED_VERSIONS};
 
 pub const DEFAULT_SOCKET_DIR: &str = "/run/levee";
 const DEFAULT_STATE_DIR: &str = "/var/lib/levee";
-/// Line 60 + look-up 5 + plugins 25 + undo 8 + closing 2 seconds, and 10 more. The kubelet waits two minutes.
+/// Line 70 + look-up 5 + plugins 25 + undo 8 + closing 2 seconds. The kubelet waits two minutes.
 const DEFAULT_ADD_BUDGET_MS: u64 = 110_000;
 /// Enough for two plugins at their usual pace, with room; a quarter of a budget that is short.
 const DEFAULT_ADD_UNDO_MS: u64 = 8_000;

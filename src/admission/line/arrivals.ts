@@ -35,12 +35,6 @@ export class Arrivals {
     return undefined;
   }
 
-  /** Every request must leave by this time. */
-  hurry(untilMs: number): void {
-    for (const waiting of this.#waiting) waiting.untilMs = Math.min(waiting.untilMs, untilMs);
-    this.#dueMs = Math.min(this.#dueMs, untilMs);
-  }
-
   /** The requests that must leave before this time. Looks at each request only when one of them is due. */
   before(ms: number): readonly Waiting[] {
     if (ms < this.#dueMs) return [];

@@ -15,8 +15,8 @@ export class Waiting {
   readonly request: AdmissionRequest;
   readonly lane: Lane;
   readonly sinceMs: number;
-  /** It leaves the line at this time. A hurry brings it forward. */
-  untilMs: number;
+  /** It leaves the line at this time. */
+  readonly untilMs: number;
   readonly promise: Promise<Permit>;
   /** May rise while it waits. */
   admissionClass: Exclude<AdmissionClass, "exempt">;

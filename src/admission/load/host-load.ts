@@ -7,7 +7,12 @@ export interface LoadFacts {
   /** Undefined when the cgroup has no limit or cannot be read. */
   readonly ownMemory: OwnMemory | undefined;
   readonly pressure: HostPressure;
+  /** How long some process has waited for a core since the start of the machine; undefined when not reported. */
+  readonly coresWaitedMs?: number | undefined;
 }
+
+/** Below this share of the time since the last look, a process that starts finds a free core. */
+const spareShareMax = 0.2;
 
 /** The load of the node, which slows admission down. */
 export class HostLoad {
@@ -15,6 +20,8 @@ export class HostLoad {
   readonly #detach: AdaptiveLimit;
   #memory: MemoryState = "free";
   #pressure: PressureLevel = "calm";
+  #lastLook: { readonly atMs: number; readonly waitedMs: number } | undefined;
+  #hasSpareCores: boolean | undefined;
 
   constructor(attach: AdaptiveLimit, detach: AdaptiveLimit) {
     this.#attach = attach;
@@ -34,12 +41,25 @@ export class HostLoad {
     return this.#pressure !== "calm" || this.#attach.isSlow;
   }
 
-  observe({ ownMemory, pressure }: LoadFacts): void {
+  /** Whether cores were free since the last look; undefined when not known. */
+  get hasSpareCores(): boolean | undefined {
+    return this.#hasSpareCores;
+  }
+
+  observe({ ownMemory, pressure, coresWaitedMs }: LoadFacts, nowMs: number): void {
+    this.#hasSpareCores = this.#judgeCores(coresWaitedMs, nowMs);
     this.#memory = judgeMemory(ownMemory, this.#memory);
     this.#pressure = judgePressure(pressure);
     for (const limit of [this.#attach, this.#detach]) {
       limit.freeze(this.#memory !== "free");
       limit.pressed(this.#pressure);
     }
+  }
+
+  #judgeCores(waitedMs: number | undefined, nowMs: number): boolean | undefined {
+    const last = this.#lastLook;
+    this.#lastLook = waitedMs === undefined ? undefined : { atMs: nowMs, waitedMs };
+    if (last === undefined || waitedMs === undefined || nowMs <= last.atMs) return undefined;
+    return (waitedMs - last.waitedMs) / (nowMs - last.atMs) < spareShareMax;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { judgePressure, parseStall } from "./pressure.ts";
+import { judgePressure, parseStall, parseWaitedMs } from "./pressure.ts";
 
 const memory = `some avg10=12.50 avg60=3.10 avg300=0.80 total=4242
 full avg10=4.00 avg60=1.00 avg300=0.20 total=2121
@@ -12,6 +12,11 @@ test("parseStall reads the last ten seconds", () => {
 
 test.each(["", "some", "Operation not supported", "full avg10=1.00"])("parseStall knows nothing from %j", (text) => {
   expect(parseStall(text)).toBeUndefined();
+});
+
+test("parseWaitedMs reads the whole time, and nothing from another format", () => {
+  expect(parseWaitedMs(memory)).toBe(4.242);
+  expect(parseWaitedMs("some avg10=7.00")).toBeUndefined();
 });
 
 test("judgePressure takes a kernel that does not tell for calm", () => {

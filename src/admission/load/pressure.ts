@@ -43,6 +43,12 @@ export function parseStall(text: string): Stall | undefined {
   return { some, full: avg10(text, "full") ?? 0 };
 }
 
+/** How long some process has waited since the start of the machine; undefined for another format. */
+export function parseWaitedMs(text: string): number | undefined {
+  const found = /^some .* total=(\d+)$/mu.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found) / 1_000;
+}
+
 function avg10(text: string, kind: "some" | "full"): number | undefined {
   const line = text.split("\n").find((candidate) => candidate.startsWith(`${kind} `));
   const found = / avg10=(\d+(?:\.\d+)?)/u.exec(line ?? "")?.[1];

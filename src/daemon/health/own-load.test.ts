@@ -60,7 +60,10 @@ test("readLoad reads the host's pressure, and accepts missing files", async () =
   expect(readLoad(root)).toEqual({
     ownMemory: undefined,
     pressure: { cpu: undefined, memory: { some: 1.5, full: 0.5 }, io: undefined },
+    coresWaitedMs: undefined,
   });
+  const waited = machine({ "proc/pressure/cpu": "some avg10=1.50 avg60=0 avg300=0 total=7000\n" });
+  expect(readLoad(waited)).toMatchObject({ pressure: { cpu: { some: 1.5, full: 0 } }, coresWaitedMs: 7 });
 });
 
 test("readLoad treats a missing limit as none", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Admission } from "../../admission/admission.ts";
 import type { LoadFacts } from "../../admission/load/host-load.ts";
 import { parseOwnMemory, type OwnMemory } from "../../admission/load/own-memory.ts";
-import { parseStall } from "../../admission/load/pressure.ts";
+import { parseStall, parseWaitedMs } from "../../admission/load/pressure.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { cgroupPlaces } from "../metrics/own-cgroup.ts";
@@ -13,11 +13,13 @@ import type { Service } from "../service.ts";
 
 /** Often enough to see memory grow in a storm; a look reads seven small files. */
 const lookMs = 1_000;
+/** While ADDs are held back for critical pods, so that a core is not free for long. */
+const holdingLookMs = 250;
 
 interface OwnLoadOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly admission: Pick<Admission, "observe" | "facts">;
+  readonly admission: Pick<Admission, "observe" | "facts" | "isHolding">;
   readonly checks: Pick<NodeChecks, "add">;
   /** The folder that contains `proc` and `sys`. */
   readonly root?: string;
@@ -33,8 +35,13 @@ export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: O
       limitBytes: seen?.limitBytes,
     }),
   ]);
-  const cancel = clock.every(lookMs, look);
-  return { stop: cancel };
+  let cancel = clock.after(lookMs, lookOn);
+  return { stop: () => cancel() };
+
+  function lookOn(): void {
+    look();
+    cancel = clock.after(admission.isHolding ? holdingLookMs : lookMs, lookOn);
+  }
 
   function look(): void {
     const facts = readLoad(root);
@@ -53,8 +60,13 @@ export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: O
 
 /** Synchronous, because the kernel serves these files from memory and a thread per file would cost ten times as much. */
 export function readLoad(root: string): LoadFacts {
-  const stall = (what: string): ReturnType<typeof stallOf> => stallOf(textOf(join(root, "proc/pressure", what)));
-  return { ownMemory: readOwnMemory(root), pressure: { cpu: stall("cpu"), memory: stall("memory"), io: stall("io") } };
+  const text = (what: string): string | undefined => textOf(join(root, "proc/pressure", what));
+  const cpu = text("cpu");
+  return {
+    ownMemory: readOwnMemory(root),
+    pressure: { cpu: stallOf(cpu), memory: stallOf(text("memory")), io: stallOf(text("io")) },
+    coresWaitedMs: cpu === undefined ? undefined : parseWaitedMs(cpu),
+  };
 }
 
 function stallOf(text: string | undefined): ReturnType<typeof parseStall> {

@@ -36,7 +36,7 @@ test("countRulings counts every outcome by class, from zero on", async () => {
   expect(metrics.render()).toContain("levee_oldest_wait_seconds 2\n");
   lost.abort(new Error("the caller went away"));
   expect(await gone).toBe("gone");
-  await clock.advance(60_000);
+  await clock.advance(70_000);
   expect(await late).toBe("late");
   await settle();
   const text = metrics.render();

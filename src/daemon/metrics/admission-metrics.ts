@@ -6,8 +6,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { RulingFeed } from "../record/ruling-feed.ts";
 import { oncePerScrape, type MetricsRegistry, type Sample } from "./metrics-registry.ts";
 
-/** From no wait at all to the longest wait, 60 s for an ADD. */
-const waitBounds = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 45, 60] as const;
+/** From no wait at all to the longest wait, 70 s for an ADD. */
+const waitBounds = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 50, 70] as const;
 const classes = ["detach", ...attachClasses] as const;
 /** Outcomes of a request; all but `queued` end it. */
 const outcomes = ["admitted", "queued", "held", "refused", "expired", "superseded", "cancelled"] as const;
