@@ -7,7 +7,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Delivered } from "./delivered.ts";
 import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
-import type { RecordWork, Work } from "./recovery-work.ts";
+import type { RecordWork, Work } from "./queue/recovery-work.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
 import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
