@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import type { Lab } from "../lab/lab.ts";
 import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
 import { realBridge } from "./bridge.ts";
+import { reboot } from "./garbage.ts";
 import {
   attachments,
   containerId,
@@ -43,6 +44,19 @@ test("what is not on the list and has no namespace any more is detached, what is
   expect(del.containerId).toBe(dead);
   expect(del.env["CNI_NETNS"] ?? "").toBe("");
   expect((await attachments(lab)).map((attachment) => attachment.containerId)).toEqual([alive]);
+});
+
+test("after a reboot one GC detaches everything of the earlier boot, however much it is", async () => {
+  await using lab = await startNode({ withHand: true });
+  const ids = Array.from({ length: 12 }, (_, index) => containerId(`old${index}`));
+  for (const [index, id] of ids.entries()) {
+    const netns = lab.netns(`old${index}`);
+    resultOf(await lab.cni("ADD", { containerId: id, netns }));
+    lab.deleteNetns(netns);
+  }
+  await reboot(lab);
+  expectSilence(await gc(lab, []));
+  expect(await attachments(lab)).toEqual([]);
 });
 
 test("a living namespace is not touched although the runtime does not list it", async () => {

@@ -87,7 +87,11 @@ export class Gc {
     const sight = await lookAtNamespaces(call.hand, settled, journal);
     refuseBlindness(settled.filter(isKnown), sight.alive);
     const gone = unknown.filter((record) => judge(record, sight, bootId).fate === "dead");
-    const due = dead.admit(gone, undoLimit(settled.length));
+    const witnesses = witnessesOf(sight.alive);
+    const due = dead.admit(
+      gone.map((record) => ({ record, witnesses })),
+      undoLimit(settled.length),
+    );
     if (unknown.length > due.length) {
       logger.warn("The runtime does not know some attachments, and not all of them can be undone now", {
         unknown: unknown.length,
@@ -95,8 +99,7 @@ export class Gc {
         undone: due.length,
       });
     }
-    const witnesses = witnessesOf(sight.alive);
-    for (const record of due) await this.#undo(call, { record, witnesses });
+    for (const one of due) await this.#undo(call, one);
   }
 
   /** Leaves a busy container to its running call and to the next GC. */
