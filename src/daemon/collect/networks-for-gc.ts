@@ -110,8 +110,9 @@ async function chainOf(definition: Keyed, conf: NetConf, needs: NetworksForGcNee
 export class GcRota {
   #first: string | undefined;
 
+  /** Networks with an empty key go first every time. */
   stopBefore(key: string): void {
-    this.#first = key;
+    if (key !== "") this.#first = key;
   }
 
   order<T extends { readonly key: string }>(networks: readonly T[]): readonly T[] {
