@@ -13,7 +13,7 @@ export const timeBudgets = {
     5_000,
     100,
     30_000,
-    "How long an ADD waits for its pod and its networks to appear in the local view.",
+    "How long an ADD waits for its pod and its networks to appear in the local view. Deletes on the same networks that were made while the daemon was away may use this time.",
   ),
   addDelegatesMs: ms(
     25_000,

@@ -23,7 +23,7 @@ export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc">
   const planner = new Planner({ ...ground, ...undo, lookUp, accounts });
   const runChains = new RunChains(ground);
   const attachRecord = new AttachRecord({ ...ground, ...undo, runChains });
-  const add = new Add({ ...ground, accounts, earlier, lookUp, planner, attachRecord });
+  const add = new Add({ ...ground, ...undo, accounts, earlier, lookUp, planner, attachRecord });
   return {
     add,
     resume: new Resume({ ...ground, ...undo, accounts, add, attachRecord }),

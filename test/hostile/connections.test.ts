@@ -1,11 +1,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { numberKnobs } from "../../src/config/knobs.ts";
 import type { AttachmentsAnswer, NodeAnswer } from "../../src/wire/node-view.ts";
 import { encodeFrame, textField } from "../../src/wire/frame.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
 import { lab, pid, withAttackedDaemon } from "./attacked-daemon.ts";
 import { callFields, callFrame } from "./call-frame.ts";
-import { obey } from "./obedient-hand.ts";
+import { obey, warmUp } from "./obedient-hand.ts";
 
 setDefaultTimeout(60_000);
 
@@ -26,13 +27,14 @@ test("two thousand peers that say nothing and go away cost nothing", async () =>
 });
 
 test("more peers than there is room for are told so, and those who are in are served", async () => {
-  // waitingMax 2,000 + 8 + 4 + 64, by the defaults of docs/knobs.md.
+  const { waitingMax, attachCeiling, detachCeiling } = numberKnobs;
+  const room = waitingMax.default + attachCeiling.default + detachCeiling.default + 64;
   const peers: RawPeer[] = [];
-  for (let round = 0; round < 21; round += 1) peers.push(...(await connectMany(100)));
+  while (peers.length < room) peers.push(...(await connectMany(Math.min(100, room - peers.length))));
   const last = await RawPeer.connect(lab.socketDir);
   const refusal = await last.next();
   expect(refusal?.type).toBe("REFUSE");
-  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("2076 are open already");
+  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain(`${room} are open already`);
   peers[0]?.send(
     encodeFrame("ASK", [
       ["version_min", 1],
@@ -106,12 +108,24 @@ test("peers that were refused and stay, and peers that do not listen, are cut of
 });
 
 test("a shim that takes its answer and never acknowledges it is cut off when its budget is over", async () => {
+  // A container that was deleted already is answered without any order.
+  await warmUp(lab);
+  expect(await framesOfDel("warm-up", 500)).toEqual(["WELCOME", "FINISH"]);
+});
+
+test("a shim that deletes an unknown container and keeps its configuration is cut off when its budget is over", async () => {
+  expect(await framesOfDel("never-heard-of", 500)).toEqual(["WELCOME", "GO"]);
+});
+
+/** What the daemon says to a DEL that answers nothing, until it hangs up, which it must do in time. */
+async function framesOfDel(containerId: string, budgetMs: number): Promise<readonly string[]> {
   const peer = await RawPeer.connect(lab.socketDir);
   const started = performance.now();
-  peer.send(callFrame({ verb: "DEL", budget_ms: 500 }));
-  expect((await peer.rest()).map(({ type }) => type)).toEqual(["WELCOME", "FINISH"]);
+  peer.send(callFrame({ verb: "DEL", container_id: containerId, budget_ms: budgetMs }));
+  const types = (await peer.rest()).map(({ type }) => type);
   expect(performance.now() - started).toBeLessThan(5_000);
-});
+  return types;
+}
 
 test("a thousand calls that leave while they wait leave nothing", async () => {
   for (let round = 0; round < 10; round += 1) {

@@ -1,12 +1,11 @@
-//! Network namespaces: which one a path leads to, and entering it. A process or thread that enters one does not leave it
-//! again.
+//! Network namespaces: which one a path leads to, and entering it. A process that enters one to change something does not
+//! leave it again.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
-use std::thread;
 
 use crate::base::identity::{Birth, Inode, NetnsIdentity};
 use crate::sys;
@@ -16,8 +15,6 @@ const NSFS: i64 = 0x6e73_6673;
 const PROC: i64 = 0x9fa0;
 /// Far above the few interfaces of a namespace before its ADD. A call with more names none.
 const LINKS_MAX: usize = 1_000;
-/// The thread only makes a few system calls.
-const STACK_BYTES: usize = 128 * 1024;
 
 /// Why a path cannot be used as a network namespace.
 #[derive(Debug)]
@@ -56,34 +53,38 @@ fn kind_of(kind: FileType) -> &'static str {
     }
 }
 
-/// Looks into the namespace at a path, from a thread of its own, so that the caller stays where it is.
+/// Looks into the namespace at a path and comes back.
 pub fn look(path: &str, with_links: bool) -> Result<OpenNetns, NoNetns> {
-    let on_thread = || look_from_here(path, with_links);
-    thread::scope(|scope| match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, on_thread) {
-        Ok(thread) => thread.join().unwrap_or_else(|_| Err(NoNetns::Other("not to be looked into"))),
-        Err(error) => Err(NoNetns::Closed(error)),
-    })
-}
-
-/// Leaves the calling thread in that namespace.
-pub fn look_from_here(path: &str, with_links: bool) -> Result<OpenNetns, NoNetns> {
     let file = open(path)?;
     let facts = file.metadata().map_err(NoNetns::Closed)?;
-    let is_inside = match sys::enter_netns(file.as_raw_fd()) {
-        Ok(()) => true,
+    let (cookie, links) = match visit(&file, || (own_cookie(), if with_links { own_links() } else { None })) {
+        Ok(seen) => seen,
         Err(error) if error.raw_os_error() == Some(sys::EINVAL) => {
             return Err(NoNetns::Other("not a network namespace"));
         }
         // Without the right to enter it, its numbers still say which one it is.
-        Err(_) => false,
+        Err(_) => (None, None),
     };
-    let cookie = if is_inside { own_cookie() } else { None };
     let identity = NetnsIdentity {
         inode: Inode::of(&facts),
         birth: cookie.map(Birth::Cookie).or_else(|| ctime_of(path, &facts).map(Birth::Ctime)),
     };
-    let links = if is_inside && with_links { own_links() } else { None };
     Ok(OpenNetns { identity, links, _open: file })
+}
+
+/// Does something inside of a namespace. A thread of its own would be simpler, but on a busy node a call would wait for
+/// its turn on a CPU twice more.
+fn visit<T>(namespace: &File, work: impl FnOnce() -> T) -> io::Result<T> {
+    let home = File::open("/proc/thread-self/ns/net")?;
+    // Entering where it is already changes nothing, and shows that it may come back.
+    sys::enter_netns(home.as_raw_fd())?;
+    sys::enter_netns(namespace.as_raw_fd())?;
+    let done = work();
+    if let Err(error) = sys::enter_netns(home.as_raw_fd()) {
+        // Plugins would work in the wrong namespace.
+        panic!("Cannot come back to the own network namespace: {}", sys::error_text(&error));
+    }
+    Ok(done)
 }
 
 /// The cookie of this thread's namespace. Kernels before 5.14 do not tell it.
@@ -164,15 +165,24 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_the_own_namespace_is_the_same_each_time() {
-        let first = look("/proc/self/ns/net", true).unwrap();
-        let second = look("/proc/thread-self/ns/net", false).unwrap();
-        assert_eq!(first.identity, second.identity);
-        if sys::enter_netns(first._open.as_raw_fd()).is_ok() {
-            assert!(first.links.unwrap().contains(&b"lo".to_vec()));
+    fn a_look_is_the_same_each_time_and_comes_back() {
+        let other = std::thread::spawn(|| {
+            // Only root may make one.
+            sys::leave_netns().ok().map(|()| {
+                let own = "/proc/thread-self/ns/net";
+                (look(own, true).unwrap(), look(own, false).unwrap(), look("/proc/self/ns/net", false).unwrap())
+            })
+        });
+        if let Some((first, second, main)) = other.join().unwrap() {
+            assert_eq!(first.identity, second.identity);
+            assert!(first.links.unwrap().contains(&b"lo".to_vec()) && second.links.is_none());
+            assert_ne!(main.identity, second.identity);
+            assert!(!matches!(second.identity.birth, Some(Birth::Ctime(_))));
+            let here = || Inode::of(&fs::metadata("/proc/thread-self/ns/net").unwrap());
+            let before = here();
+            visit(&second._open, || assert_eq!(here(), second.identity.inode)).unwrap();
+            assert_eq!(here(), before);
         }
-        assert!(second.links.is_none());
-        assert!(!matches!(first.identity.birth, Some(Birth::Ctime(_))));
     }
 
     #[test]

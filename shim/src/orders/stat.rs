@@ -1,24 +1,17 @@
 //! STAT: whether paths of the host lead anywhere, and to which inode.
 
 use std::fs;
-use std::thread;
 
 use crate::base::identity::{Birth, Inode, NetnsIdentity};
-use crate::net::netns::{look_from_here, NoNetns};
+use crate::net::netns::{look, NoNetns};
 use crate::orders::outcome::Outcome;
 use crate::sys;
 use crate::wire::frame::Fields;
 use crate::wire::tag;
 
-/// `with_births`: the daemon understands which namespace it is. The thread enters each of them, so the hand stays where
-/// it is.
+/// `with_births`: the daemon understands which namespace it is.
 pub fn stat(paths: &[String], with_births: bool) -> Outcome {
-    let on_thread = || look_at_all(paths, with_births).unwrap_or_else(|refusal| refusal);
-    thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, on_thread) {
-        Ok(thread) => thread.join().ok(),
-        Err(_) => None,
-    })
-    .unwrap_or_else(|| Outcome::refused("Cannot look at paths as no thread can be started"))
+    look_at_all(paths, with_births).unwrap_or_else(|refusal| refusal)
 }
 
 /// The daemon deletes things on "not found", so this is the answer only if the path surely does not exist.
@@ -37,7 +30,7 @@ fn look_at_all(paths: &[String], with_births: bool) -> Result<Outcome, Outcome> 
 }
 
 fn look_at(path: &str, with_births: bool) -> Result<Vec<u8>, Outcome> {
-    let seen = if with_births { Some(look_from_here(path, false)) } else { None };
+    let seen = if with_births { Some(look(path, false)) } else { None };
     if let Some(Ok(open)) = seen {
         return Ok(found_netns(&open.identity));
     }

@@ -11,6 +11,7 @@ import type { Found, LookUp } from "../look-up/look-up.ts";
 import type { Call } from "../serve/call.ts";
 import type { Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
+import type { Recovery } from "../undo/recovery.ts";
 import { admissionOfAdd } from "./admission-request.ts";
 import type { AttachRecord } from "./attach-record.ts";
 import type { Earlier } from "./earlier.ts";
@@ -24,6 +25,7 @@ export interface AddNeeds {
   readonly earlier: Earlier;
   readonly turns: Turns;
   readonly lookUp: LookUp;
+  readonly recovery: Pick<Recovery, "settleNetworks">;
   readonly admission: Admission;
   readonly planner: Planner;
   readonly attachRecord: AttachRecord;
@@ -38,7 +40,7 @@ export class Add {
   }
 
   async serve(call: Call, request: AddRequest): Promise<Reply> {
-    const { accounts, earlier, turns, lookUp, admission } = this.#needs;
+    const { accounts, earlier, turns, lookUp, recovery, admission } = this.#needs;
     using held = new DisposableStack();
     // A pod that failed lately and still wants the same is answered from memory.
     const account = await accounts.open(podArgs(request.args), request);
@@ -48,7 +50,9 @@ export class Add {
     held.use(await turns.take(request.containerId, call, call.givenUp));
     await earlier.clear(call, request);
     const found = await account.watch(lookUp.beforeLine(call, request, held));
-    const asked = call.asks(admissionOfAdd(request, found, account), admission);
+    const wish = admissionOfAdd(request, found, account);
+    await recovery.settleNetworks(call, wish.networks, found.readyByMs);
+    const asked = call.asks(wish, admission);
     // Awaited here and not in keepTrying: each function on the way costs a waiting call 600 bytes (ADR 0023).
     const permit = await admission.admit(asked, call.givenUp);
     const reply = await keepTrying(permit, new AddAttempts(call, request, { found, account }, this.#needs));

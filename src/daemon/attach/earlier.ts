@@ -27,7 +27,7 @@ export class Earlier {
     this.#needs = needs;
   }
 
-  /** Waits for deletes that are due. A DEL that comes meanwhile must find this ADD, or it would succeed before it. */
+  /** Waits for deletes of the pod that are due. A DEL that comes meanwhile must find this ADD, or it would succeed before it. */
   async settle(call: Call, request: AddRequest): Promise<void> {
     using _announced = this.#needs.turns.announce(request.containerId, call);
     await this.#needs.recovery.settleBefore(call, request.args);

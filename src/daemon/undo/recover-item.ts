@@ -7,7 +7,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Delivered } from "./delivered.ts";
 import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
-import type { RecordWork, Work } from "./recovery-work.ts";
+import type { RecordWork, Work } from "./queue/recovery-work.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
 import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
@@ -15,7 +15,7 @@ import type { UndoUnknown } from "./undo-unknown.ts";
 
 export interface RecoverNeeds {
   readonly bootId: string;
-  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "inNetns" | "quarantined">;
+  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "inNetns" | "losses">;
   readonly logger: Logger;
   readonly delivered: Delivered;
   readonly turns: Turns;
@@ -114,7 +114,7 @@ export class RecoverItem {
   #refuseDamaged(record: AttachmentRecord): void {
     const { journal } = this.#needs;
     const isDamaged = journal
-      .quarantined()
+      .losses()
       .some(({ source, foundWallMs }) => source === "journal" && foundWallMs > record.startedWallMs);
     if (!isDamaged) return;
     throw new LeveeError(

@@ -5,18 +5,19 @@ import type { ProcessIdentity } from "../../base/identity.ts";
 import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
-import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { AttachmentKey, AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
+import { networksOf } from "../chains/chain-reports.ts";
 import type { Call } from "../serve/call.ts";
 import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
 import type { RecoverItem } from "./recover-item.ts";
-import { isDue, isSamePod, logPostponed, newWork, offlineText, type Work } from "./recovery-work.ts";
+import { PendingDeletes } from "./queue/pending-deletes.ts";
+import { logPostponed, offlineText, spareMs, type Work } from "./queue/recovery-work.ts";
 import type { Residents } from "./residents.ts";
 import type { LeakRetries } from "./retry-leaks.ts";
 import type { Suspects } from "./suspects.ts";
+import { WorkQueue } from "./queue/work-queue.ts";
 
-/** How often a waiting ADD checks whether the deletes before it are done. */
-const settlePollMs = 20;
 /** An item that gets no turn within this time is tried again later. */
 const turnMsMax = 10_000;
 /** How many runs the resident hand takes at a time. */
@@ -26,9 +27,9 @@ const borrowMsMin = 1_000;
 
 export interface RecoveryNeeds {
   readonly clock: Clock;
-  readonly config: Pick<DaemonConfig, "undoRetryMs" | "addLookupMs">;
+  readonly config: Pick<DaemonConfig, "undoRetryMs" | "addLookupMs" | "addDelegatesMs" | "addUndoMs">;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, "all" | "delFailed" | "findByToken">;
+  readonly journal: Pick<Journal, "all" | "delFailed" | "find" | "findByToken">;
   readonly offline: Pick<OfflineFolder, "has">;
   readonly residents: Residents;
   readonly suspects: Pick<Suspects, "add" | "proveGone">;
@@ -42,13 +43,18 @@ export interface RecoveryNeeds {
  */
 export class Recovery {
   readonly #needs: RecoveryNeeds;
-  readonly #items = new Map<string, Work>();
+  readonly #work: WorkQueue;
+  readonly #deletes = new PendingDeletes();
+  /** What the resident hand does now: lanes with their items, and a round of leaks. */
+  readonly #running = new Set<Promise<void>>();
+  #busyLanes = 0;
+  #isRetryingLeaks = false;
   #stop: Cancel = () => undefined;
   #isStopped = false;
-  #draining: Promise<void> | undefined;
 
   constructor(needs: RecoveryNeeds) {
     this.#needs = needs;
+    this.#work = new WorkQueue(needs.clock);
   }
 
   /** Finds the unfinished work of the last daemon, and looks for due work from now on. */
@@ -56,43 +62,44 @@ export class Recovery {
     for (const record of this.#needs.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
       if (!isWanted)
-        this.#add(record.token, { kind: "record", token: record.token, isDelete: false, isInherited: true });
+        this.#work.put(record.token, { kind: "record", token: record.token, isDelete: false, isInherited: true });
     }
-    this.#logOffline();
+    const { size } = this.#deletes;
+    if (size > 0) this.#needs.logger.info(offlineText(size, this.#needs.residents.hand() !== undefined));
     this.#stop = this.#needs.clock.every(this.#needs.config.undoRetryMs, () => this.#kick());
     this.#kick();
   }
 
   /** Takes no new work. Shims that are disconnected from here on are not lost: they come back to the next daemon. */
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stop();
-    return this.#draining ?? Promise.resolve();
+    await Promise.all(this.#running);
   }
 
   /** Whether a record waits for its undo. */
   isPending(token: string): boolean {
-    return this.#items.has(token);
+    return this.#work.has(token);
   }
 
   /** Whether a delete of it, made while the daemon was away, is still due. */
-  isDeletePending({ containerId, ifname }: Pick<AttachmentRecord, "containerId" | "ifname">): boolean {
-    const found = this.#offlineDeletes().find(
-      ({ request }) => request.containerId === containerId && request.ifname === ifname,
-    );
+  isDeletePending(attachment: AttachmentKey): boolean {
+    const found = this.#deletes.find(attachment);
     // A later DEL may have carried it out and removed its file.
-    return found !== undefined && this.#needs.offline.has(found.request.name);
+    return found !== undefined && this.#needs.offline.has(found.name);
   }
 
   addResident(hand: Hand): void {
     this.#needs.residents.add(hand);
+    // From then on the shims of waiting ADDs must do the work.
+    hand.lost.addEventListener("abort", () => this.#deletes.wake(), { once: true });
     this.#kick();
   }
 
   /** A shim was lost during an ADD, or before its result was acknowledged. */
   lost(token: string, hand: ProcessIdentity | undefined): void {
     if (hand !== undefined) this.#needs.suspects.add(token, hand);
-    this.#add(token, { kind: "record", token, isDelete: false, isInherited: false });
+    this.#work.put(token, { kind: "record", token, isDelete: false, isInherited: false });
     this.#kick();
   }
 
@@ -105,12 +112,18 @@ export class Recovery {
       });
     });
     this.#needs.suspects.add(token, hand);
-    this.#add(token, { kind: "record", token, isDelete: true, isInherited: false });
+    this.#work.put(token, { kind: "record", token, isDelete: true, isInherited: false });
     this.#kick();
   }
 
+  /** A known delete keeps its pause. */
   offlineDelete(request: OfflineDelete): void {
-    this.#add(request.name, { kind: "offline", request });
+    if (this.#work.has(request.name)) return;
+    const { clock, config, journal } = this.#needs;
+    const record = journal.find(request);
+    const untilMs = clock.monotonicMs() + config.addLookupMs;
+    this.#deletes.add(request, record === undefined ? undefined : networksOf(record), untilMs);
+    this.#work.put(request.name, { kind: "offline", request });
     this.#kick();
   }
 
@@ -127,60 +140,59 @@ export class Recovery {
   }
 
   /**
-   * Lets an ADD wait for deletes that were made while the daemon was away. Deletes of its own pod must be done, because
-   * two sandboxes of one pod must not overlap. Other deletes that were never tried get some time, because one may free an
-   * address of the same network. Without a resident hand, the call's own shim does the work.
+   * Lets an ADD wait until deletes of its own pod that were made while the daemon was away are done, because two sandboxes
+   * of one pod must not overlap. Without a resident hand, the call's own shim does the work. The time is what the call can
+   * spare: the rest of its budget stays for the look-up, the plugins and their undo.
    */
   async settleBefore(call: Call, args: CniArgs): Promise<void> {
-    if (this.#items.size === 0) return;
-    const { clock, config } = this.#needs;
-    const endsMs = clock.monotonicMs() + config.addLookupMs;
-    await this.#lend(call.hand, endsMs);
-    while (this.#mustWait(args) && clock.monotonicMs() < endsMs) {
-      await clock.sleep(settlePollMs, call.signal);
-      await this.#lend(call.hand, endsMs);
+    if (this.#work.size === 0) return;
+    const { clock } = this.#needs;
+    const endsMs = clock.monotonicMs() + spareMs(call.remainingMs(), this.#needs.config);
+    for (;;) {
+      if (this.#needs.residents.hand() === undefined) await this.#lane(call.hand, endsMs);
+      const own = this.#deletes.ofPod(args);
+      if (own === undefined) return;
+      if (clock.monotonicMs() >= endsMs) break;
+      await own.changed(clock, endsMs, call.signal);
     }
-    if (!this.#isOwnLeft(args)) return;
     const { namespace = "", name = "" } = podArgs(args);
-    throw new LeveeError(
-      "try-later",
-      `Cannot attach ${namespace}/${name} yet as the delete of its earlier sandbox is still due`,
-    );
+    const why = "as the delete of its earlier sandbox is still due";
+    throw new LeveeError("try-later", `Cannot attach ${namespace}/${name} yet ${why}`);
   }
 
-  async #lend(hand: Hand, endsMs: number): Promise<void> {
-    if (this.#needs.residents.hand() === undefined) await this.#drainWith(hand, endsMs);
-    else this.#kick();
+  /**
+   * Gives deletes of other pods on the same networks some time if they are new and were never tried, because one may free
+   * an address. `endsMs` is the end of the ADD's look-up.
+   */
+  async settleNetworks(call: Call, networks: readonly string[], endsMs: number): Promise<void> {
+    const { clock, residents } = this.#needs;
+    if (residents.hand() === undefined) return;
+    for (const group of this.#deletes.onNetworks(networks)) await group.ended(clock, endsMs, call.signal);
   }
 
-  #mustWait(args: CniArgs): boolean {
-    const isFreshLeft = this.#offlineDeletes().some(({ attempts }) => attempts === 0);
-    return this.#isOwnLeft(args) || (isFreshLeft && this.#needs.residents.hand() !== undefined);
-  }
-
-  #isOwnLeft(args: CniArgs): boolean {
-    return this.#offlineDeletes().some(({ request }) => isSamePod(request.args, args));
-  }
-
-  /** A known delete keeps its pause. A record comes here because something new has happened, so it is due at once. */
-  #add(key: string, what: Parameters<typeof newWork>[0]): void {
-    if (what.kind === "record" || !this.#items.has(key)) this.#items.set(key, newWork(what));
-  }
-
-  #offlineDeletes(): readonly (Work & { readonly kind: "offline" })[] {
-    return [...this.#items.values()].filter((item) => item.kind === "offline");
-  }
-
-  #logOffline(): void {
-    const count = this.#offlineDeletes().length;
-    if (count > 0) this.#needs.logger.info(offlineText(count, this.#needs.residents.hand() !== undefined));
-  }
-
+  /** Has the resident hand do the due work, several items at once, so that one hung plugin does not hold up the node. */
   #kick(): void {
     const hand = this.#needs.residents.hand();
-    if (hand === undefined || this.#draining !== undefined || this.#isStopped) return;
-    this.#draining = this.#drainWith(hand, Number.POSITIVE_INFINITY)
-      .then(() => this.#needs.leaks.retryDue(hand))
+    if (hand === undefined || this.#isStopped) return;
+    for (let due = this.#work.dueCount; due > 0 && this.#busyLanes < lanes; due -= 1) {
+      this.#busyLanes += 1;
+      this.#run(hand, this.#lane(hand, Number.POSITIVE_INFINITY), () => {
+        this.#busyLanes -= 1;
+        // For work that became due meanwhile, or lost its hand.
+        return this.#work.dueCount > 0;
+      });
+    }
+    if (this.#isRetryingLeaks) return;
+    this.#isRetryingLeaks = true;
+    this.#run(hand, this.#needs.leaks.retryDue(hand), () => {
+      this.#isRetryingLeaks = false;
+      return this.#needs.leaks.isAnyWanted;
+    });
+  }
+
+  /** `ended` tells whether there is more of the kind. */
+  #run(hand: Hand, work: Promise<void>, ended: () => boolean): void {
+    const running = work
       .catch((thrown: unknown) => {
         if (!hand.isLost)
           this.#needs.logger.error("Recovery stopped short and will be tried again", {
@@ -188,57 +200,46 @@ export class Recovery {
           });
       })
       .finally(() => {
-        this.#draining = undefined;
-        // For work that became due meanwhile, or lost its hand.
-        const nowMs = this.#needs.clock.monotonicMs();
-        if (this.#needs.leaks.isAnyWanted || [...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
+        this.#running.delete(running);
+        if (ended()) this.#kick();
       });
+    this.#running.add(running);
   }
 
-  /** Does all due work. The resident hand does several items at once, so that one hung plugin does not hold up the node. */
-  async #drainWith(hand: Hand, endsMs: number): Promise<void> {
-    const lane = async (): Promise<void> => {
-      for (;;) {
-        const leftMs = endsMs - this.#needs.clock.monotonicMs();
-        if (hand.isLost || this.#isStopped || leftMs < borrowMsMin) return;
-        const next = [...this.#items].find(([, item]) => isDue(item, this.#needs.clock.monotonicMs()));
-        if (next === undefined) return;
-        await this.#do(hand, next, leftMs);
-      }
-    };
-    await Promise.all(Array.from({ length: hand.isResident ? lanes : 1 }, lane));
+  /** Does due work until there is none, or no time for more. */
+  async #lane(hand: Hand, endsMs: number): Promise<void> {
+    for (;;) {
+      const leftMs = endsMs - this.#needs.clock.monotonicMs();
+      if (hand.isLost || this.#isStopped || leftMs < borrowMsMin) return;
+      const next = this.#work.take();
+      if (next === undefined) return;
+      await this.#do(hand, next, leftMs);
+    }
   }
 
   async #do(hand: Hand, [key, item]: readonly [string, Work], leftMs: number): Promise<void> {
-    // No other lane takes it meanwhile.
-    item.notBeforeMs = Number.POSITIVE_INFINITY;
-    const isDone = await this.#tryItem(hand, item, leftMs);
-    if (!isDone) this.#postpone(item);
-    else if (this.#items.get(key) === item) this.#items.delete(key);
-  }
-
-  #postpone(item: Work): void {
-    const { clock, config } = this.#needs;
-    const pauseMs = Math.min(item.pauseMs, config.undoRetryMs);
-    item.pauseMs = pauseMs * 2;
-    item.attempts += 1;
-    item.notBeforeMs = clock.monotonicMs() + pauseMs;
-    clock.after(pauseMs + 1, () => this.#kick());
+    const isDone = await this.#tryItem(hand, [key, item], leftMs);
+    if (isDone) {
+      if (this.#work.finish(key, item)) this.#deletes.done(key);
+      return;
+    }
+    this.#deletes.tried(key);
+    this.#work.postpone(key, item, this.#needs.config.undoRetryMs, () => {
+      if (this.#needs.residents.hand() === undefined) this.#deletes.wake(key);
+      else this.#kick();
+    });
   }
 
   /** Whether the item is done. A failed item is tried again later; only a lost hand ends the round. */
-  async #tryItem(hand: Hand, item: Work, leftMs: number): Promise<boolean> {
+  async #tryItem(hand: Hand, [key, item]: readonly [string, Work], leftMs: number): Promise<boolean> {
     const { clock, journal, logger, item: items } = this.#needs;
     try {
-      using limit = deadline(
-        clock,
-        Math.min(turnMsMax, leftMs),
-        () => new LeveeError("try-later", "Another operation holds the container"),
-      );
+      const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
+      using limit = deadline(clock, Math.min(turnMsMax, leftMs), late);
       return await items.carryOut(hand, item, { signal: limit.signal, limitMs: leftMs });
     } catch (thrown) {
       if (hand.isLost) {
-        item.notBeforeMs = 0;
+        this.#work.again(key, item);
         throw thrown;
       }
       logPostponed(item, toLeveeError(thrown, "Cannot recover"), { clock, journal, logger });

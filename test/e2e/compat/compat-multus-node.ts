@@ -28,17 +28,27 @@ mkdir -p "$RUN/netns" "$RUN/secrets/kubernetes.io/serviceaccount"
 mount --rbind /run/netns "$RUN/netns"
 mount --bind "$ACCOUNT" "$RUN/secrets/kubernetes.io/serviceaccount"
 mount --rbind "$RUN" /run
+for folder in $OWN; do mkdir -p "$folder" "$RUN-own$folder"; mount --bind "$RUN-own$folder" "$folder"; done
 exec "$@"
 `;
+
+export interface MultusOptions {
+  /** Settings of daemon-config.json that take the place of ours; `undefined` leaves one to the runtime's conf. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Folders of which Multus and its plugins have their own copy under the same path. */
+  readonly ownFolders?: readonly string[];
+}
 
 /** The real Multus of a release beside the lab's Levee: same plugins, same pods, same API server. */
 export class MultusNode {
   readonly #lab: Lab;
+  readonly #options: MultusOptions;
   #daemon: ChildProcess | undefined;
   #log = "";
 
-  constructor(lab: Lab) {
+  constructor(lab: Lab, options: MultusOptions = {}) {
     this.#lab = lab;
+    this.#options = options;
   }
 
   /** There must be a network namespace already, or /run/netns is not a mount that shows later ones. */
@@ -53,6 +63,7 @@ export class MultusNode {
         PATH: process.env["PATH"] ?? "",
         RUN: this.#path("run"),
         ACCOUNT: options.accountFolder,
+        OWN: (this.#options.ownFolders ?? []).join(" "),
         KUBERNETES_SERVICE_HOST: "127.0.0.1",
         KUBERNETES_SERVICE_PORT: String(options.apiPort),
         MULTUS_NODE_NAME: options.node,
@@ -77,22 +88,15 @@ export class MultusNode {
     return this.#log;
   }
 
+  /** Where Multus sees one of its own folders. */
+  ownFolder(folder: string): string {
+    return `${this.#path("run")}-own${folder}`;
+  }
+
   /** A CNI call through Multus' own shim. `conf` holds what the conf of the runtime would. */
   cni(verb: string, call: CniCall, conf: Readonly<Record<string, unknown>>): Promise<CniOutcome> {
-    const child = spawn(multusShim, [], {
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        CNI_COMMAND: verb,
-        CNI_CONTAINERID: call.containerId,
-        CNI_NETNS: call.netns ?? "",
-        CNI_IFNAME: call.ifname ?? "eth0",
-        CNI_ARGS: call.args ?? "",
-        CNI_PATH: this.#lab.path("bin"),
-      },
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    const names = { name: "levee", type: "multus-shim", daemonSocketDir: this.#path("socket") };
-    child.stdin.end(JSON.stringify({ cniVersion: "1.1.0", ...names, ...conf }));
+    const child = spawn(multusShim, [], { env: this.#envOf(verb, call), stdio: ["pipe", "pipe", "pipe"] });
+    child.stdin.end(this.#confOf(conf));
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
@@ -102,6 +106,22 @@ export class MultusNode {
     });
   }
 
+  /** The same without the shim, which answers every DEL with success; gives the daemon's complaint. */
+  async complaint(verb: string, call: CniCall, conf: Readonly<Record<string, unknown>>): Promise<string | undefined> {
+    const config = Buffer.from(this.#confOf(conf)).toString("base64");
+    const body = JSON.stringify({ env: this.#envOf(verb, call), config });
+    const unix = this.#path("socket/multus.sock");
+    try {
+      const answer = await fetch("http://localhost/cni", { unix, method: "POST", body });
+      const text = await answer.text();
+      return answer.ok ? undefined : text;
+    } catch (thrown) {
+      // A handler that panics closes the connection.
+      if (thrown instanceof Error && "code" in thrown && thrown.code === "ECONNRESET") return "no answer";
+      throw thrown;
+    }
+  }
+
   async stop(): Promise<void> {
     const daemon = this.#daemon;
     if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
@@ -109,6 +129,23 @@ export class MultusNode {
       daemon.on("exit", () => resolve());
       daemon.kill("SIGKILL");
     });
+  }
+
+  #envOf(verb: string, call: CniCall): Record<string, string> {
+    return {
+      PATH: process.env["PATH"] ?? "",
+      CNI_COMMAND: verb,
+      CNI_CONTAINERID: call.containerId,
+      CNI_NETNS: call.netns ?? "",
+      CNI_IFNAME: call.ifname ?? "eth0",
+      CNI_ARGS: call.args ?? "",
+      CNI_PATH: this.#lab.path("bin"),
+    };
+  }
+
+  #confOf(conf: Readonly<Record<string, unknown>>): string {
+    const names = { name: "levee", type: "multus-shim", daemonSocketDir: this.#path("socket") };
+    return JSON.stringify({ cniVersion: "1.1.0", ...names, ...conf });
   }
 
   #settings(): Readonly<Record<string, unknown>> {
@@ -123,6 +160,7 @@ export class MultusNode {
       cniDir: this.#path("cache"),
       binDir: this.#lab.path("bin"),
       confDir: this.#lab.path("confdir"),
+      ...this.#options.settings,
     };
   }
 

@@ -1,9 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
-import type { LeveeError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
-import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
-import type { Journal } from "../../state/journal/journal.ts";
-import type { OfflineDelete } from "./offline-folder.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { LeveeError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
+import { closingMs } from "../../../config/time-budgets.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import type { OfflineDelete } from "../offline-folder.ts";
 
 /** Work that a lost shim, or a time without a daemon, left behind. */
 export type Work = (RecordWork | OfflineWork) & Schedule;
@@ -23,7 +24,6 @@ export interface OfflineWork {
 }
 
 interface Schedule {
-  notBeforeMs: number;
   pauseMs: number;
   attempts: number;
   /** When the reason of the wait was last logged. */
@@ -38,11 +38,16 @@ const logEveryMs = 60_000;
 const quietAttempts = 4;
 
 export function newWork(what: RecordWork | OfflineWork): Work {
-  return { ...what, notBeforeMs: 0, pauseMs: firstPauseMs, attempts: 0, loggedMs: Number.NEGATIVE_INFINITY };
+  return { ...what, pauseMs: firstPauseMs, attempts: 0, loggedMs: Number.NEGATIVE_INFINITY };
 }
 
-export function isDue(work: Work, nowMs: number): boolean {
-  return work.notBeforeMs <= nowMs;
+/** How long an ADD may wait for deletes: the rest of its budget stays for the look-up, the plugins and their undo. */
+export function spareMs(
+  leftMs: number,
+  { addLookupMs, addDelegatesMs, addUndoMs }: Pick<DaemonConfig, "addLookupMs" | "addDelegatesMs" | "addUndoMs">,
+): number {
+  const neededMs = addLookupMs + addDelegatesMs + addUndoMs + closingMs;
+  return Math.min(addLookupMs, Math.max(0, leftMs - neededMs));
 }
 
 /** The log line at the start: a person may be waiting for these deletes. */
@@ -70,11 +75,4 @@ export function logPostponed(work: Work, error: LeveeError, needs: PostponedNeed
     attempts: work.attempts + 1,
     reason: error.message,
   });
-}
-
-/** Whether two calls are for sandboxes of one pod. */
-export function isSamePod(leftArgs: CniArgs, rightArgs: CniArgs): boolean {
-  const left = podArgs(leftArgs);
-  const right = podArgs(rightArgs);
-  return left.name !== undefined && left.name === right.name && left.namespace === right.namespace;
 }
