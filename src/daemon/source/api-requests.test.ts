@@ -77,6 +77,24 @@ test("a node at rest asks 18 times an hour, and never etcd", async () => {
   expect(anHour).toBeWithin(16, 19);
 });
 
+test("a read that is given up gives its turn back, and networks do not keep back pods", async () => {
+  const { clock, server, cluster } = await node();
+  const view = kubeView(cluster, "the server", clock);
+  server.asked.clear();
+  const giveUp = new AbortController();
+  const reads = Array.from({ length: 400 }, (_, at) => view.live?.readNetwork(namespace, `n-${at}`, giveUp.signal));
+  await settleIo();
+  expect(server.asked.get("GET object")).toBe(256);
+  giveUp.abort(new Error("given up"));
+  expect((await Promise.allSettled(reads)).filter(({ status }) => status === "rejected").length).toBe(144);
+  const { signal } = new AbortController();
+  await view.live?.readPod(namespace, "pod" as PodName, signal);
+  await clock.advance(1_000);
+  const next = Array.from({ length: 10 }, (_, at) => view.live?.readNetwork(namespace, `m-${at}`, signal));
+  await Promise.all(next);
+  await cluster.close();
+});
+
 test("a storm of calls cannot make a node ask more than its pace allows", async () => {
   const { clock, server, cluster } = await node();
   const view = kubeView(cluster, "the server", clock);
