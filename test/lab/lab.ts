@@ -199,6 +199,10 @@ export class Lab {
     return hand;
   }
 
+  get handPid(): number | undefined {
+    return this.#hand?.pid;
+  }
+
   async killHand(signal: NodeJS.Signals = "SIGKILL"): Promise<number | null> {
     return kill(this.#hand, signal);
   }

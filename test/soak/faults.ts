@@ -15,7 +15,12 @@ export type FaultName =
   | "plugin fails"
   | "plugin hangs"
   | "disk full"
-  | "clock stepped";
+  | "clock stepped"
+  | "daemon stopped"
+  | "hand stopped"
+  | "shim stopped"
+  | "namespace recycled"
+  | "last line lost";
 
 /**
  * With which words an ADD may fail that was under way while a fault lasted; none may fail with others, and none that
@@ -41,7 +46,22 @@ export const survivable: readonly FaultName[] = [
   "plugin hangs",
   "disk full",
   "clock stepped",
+  "daemon stopped",
+  "hand stopped",
+  "shim stopped",
+  "namespace recycled",
 ];
+
+/** Faults that end the daemon. */
+export const deadly: readonly FaultName[] = [
+  "daemon killed",
+  "daemon killed",
+  "daemon killed",
+  "daemon killed",
+  "last line lost",
+];
+
+export const allFaults: readonly FaultName[] = [...new Set([...survivable, ...deadly])];
 
 interface PastFault {
   readonly name: FaultName;
@@ -76,6 +96,14 @@ export class Faults {
 
   causeOf(failed: FailedAdd): FaultName | undefined {
     return causeIn(this.#past, failed);
+  }
+
+  /** The faults that were under way then, for a person who looks for a cause. */
+  during(beganMs: number, endedMs: number): string {
+    const past = this.#past.filter((fault) => beganMs <= fault.endedMs && endedMs >= fault.beganMs);
+    const at = (ms: number): string => ((ms - beganMs) / 1_000).toFixed(1);
+    const told = past.map((fault) => `${fault.name} from ${at(fault.beganMs)} s to ${at(fault.endedMs)} s`);
+    return told.join(", ") || "none";
   }
 
   /** One fault after another for so long; the last one is over when this resolves. */
@@ -129,7 +157,41 @@ export class Faults {
       case "clock stepped":
         this.#node.clock.set(Math.round((this.#random() * 2 - 1) * shiftSMax));
         return true;
+      default:
+        return this.#carryOutRare(name, lives);
     }
+  }
+
+  /** What was found from outside, and no test had thought of. */
+  async #carryOutRare(name: FaultName, lives: PodLives): Promise<boolean> {
+    switch (name) {
+      case "daemon stopped":
+        return this.#stop(this.#node.daemonPid);
+      case "hand stopped":
+        return this.#stop(this.#node.lab.handPid);
+      case "shim stopped": {
+        const found = await this.#search(() => [...lives.running][0]);
+        return this.#stop(found?.process.pid);
+      }
+      case "namespace recycled":
+        lives.recycleNext();
+        return true;
+      case "last line lost":
+        await this.#node.lab.killDaemon();
+        await this.#node.loseLastLine();
+        await this.#node.startDaemon();
+        return true;
+      default:
+        throw new Error(`There is no such fault: ${name}`);
+    }
+  }
+
+  /** Stops a process for a while, as a debugger or a frozen cgroup does. */
+  async #stop(pid: number | undefined): Promise<boolean> {
+    if (pid === undefined || !signal(pid, "SIGSTOP")) return false;
+    await pause(1_000 + this.#random() * 3_000);
+    signal(pid, "SIGCONT");
+    return true;
   }
 
   async #killShim(lives: PodLives): Promise<boolean> {
@@ -153,11 +215,7 @@ export class Faults {
     });
     if (found === undefined) return false;
     found.call.wasHurt = true;
-    try {
-      return process.kill(found.pid, "SIGKILL");
-    } catch {
-      return false; // it had just ended
-    }
+    return signal(found.pid, "SIGKILL");
   }
 
   async #restartApiServer(): Promise<boolean> {
@@ -182,5 +240,14 @@ export class Faults {
       await pause(10);
     }
     return undefined;
+  }
+}
+
+/** False for a process that has just ended. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
   }
 }

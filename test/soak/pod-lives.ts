@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
-import type { CniCall, CniOutcome } from "../lab/lab.ts";
+import { basename } from "node:path";
+import { ip, type CniCall, type CniOutcome } from "../lab/lab.ts";
 import { pause } from "../e2e/until.ts";
 import { podNetworks, type SoakNode } from "./soak-node.ts";
 
@@ -33,6 +34,8 @@ export interface LifeOptions {
   readonly random: () => number;
   /** The fault that made an ADD fail; undefined when it should not have failed. */
   readonly causeOf: (failed: FailedAdd) => string | undefined;
+  /** The faults that were under way meanwhile. */
+  readonly during: (failed: FailedAdd) => string;
   readonly say: (line: string) => void;
 }
 
@@ -46,6 +49,7 @@ export class PodLives {
   readonly troubles: string[] = [];
   readonly #options: LifeOptions;
   readonly #lives = new Set<Promise<void>>();
+  #recycles = 0;
 
   constructor(options: LifeOptions) {
     this.#options = options;
@@ -63,6 +67,11 @@ export class PodLives {
     await Promise.all(this.#lives);
   }
 
+  /** The next pod's sandbox vanishes without a DEL, and another one gets a namespace at the same path. */
+  recycleNext(): void {
+    this.#recycles += 1;
+  }
+
   async #live(): Promise<void> {
     const { node, random } = this.#options;
     this.counts.arrived += 1;
@@ -77,25 +86,47 @@ export class PodLives {
     try {
       await this.#add(call);
       await pause(1_000 + random() * 4_000);
-      await this.#delete(call);
+      await this.#delete(this.#recycles > 0 ? await this.#recycled(call) : call);
     } finally {
       node.lab.deleteNetns(netns);
       await this.#insist(() => node.source.removePod(pod));
     }
   }
 
-  async #add(call: CniCall): Promise<void> {
+  /**
+   * The kernel often gives the new namespace the number of the old one. The new sandbox must be attached nevertheless, and
+   * the old one's late DEL must leave it alone.
+   */
+  async #recycled(old: CniCall): Promise<CniCall> {
+    this.#recycles -= 1;
+    const { lab } = this.#options.node;
+    const { netns = "" } = old;
+    const name = basename(netns);
+    lab.deleteNetns(netns);
+    ip(["netns", "add", name]);
+    const call = { ...old, containerId: `${old.containerId}-2` };
+    const isAttached = await this.#add(call);
+    await this.#delete(old);
+    const links = ip(["-n", name, "-o", "link", "show"]);
+    if (isAttached && !links.includes("eth0"))
+      this.#note(`the late DEL of ${old.containerId} took its successor's eth0`);
+    return call;
+  }
+
+  /** Whether the pod was attached. */
+  async #add(call: CniCall): Promise<boolean> {
     const beganMs = performance.now();
     const { outcome, wasHurt } = await this.#call("ADD", call);
     if (outcome.exitCode === 0) {
       this.counts.attached += 1;
-      return;
+      return true;
     }
     this.counts.refused += 1;
     const failed = { beganMs, endedMs: performance.now(), said: outcome.stdout };
     const cause = wasHurt ? "it was killed itself" : this.#options.causeOf(failed);
-    if (cause === undefined) this.#note(complaint("ADD", call, outcome));
+    if (cause === undefined) this.#note(`${complaint("ADD", call, outcome)}; faults: ${this.#options.during(failed)}`);
     else this.refusals.set(cause, (this.refusals.get(cause) ?? 0) + 1);
+    return false;
   }
 
   async #delete(call: CniCall): Promise<void> {

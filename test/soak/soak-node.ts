@@ -1,7 +1,8 @@
-import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { ClusterSource } from "../../bench/ground/cluster-source.ts";
 import { DirectorySource } from "../../bench/ground/directory-source.ts";
 import { networkNamespace, type NodeSource } from "../../bench/ground/node-source.ts";
+import { journalPath } from "../../src/state/journal/journal-open.ts";
 import { missingForApiServer } from "../e2e/policy-server.ts";
 import { distributionPlugins, Lab } from "../lab/lab.ts";
 import { processFacts, type ProcessFacts } from "./process-facts.ts";
@@ -12,6 +13,8 @@ import { SmallDisk } from "./small-disk.ts";
 const stateSize = "16m";
 /** Due work is done soon: an hour here stands for weeks. */
 const undoRetryMs = 1_000;
+const gcIntervalMs = 10_000;
+const gcGraceMs = 2_000;
 export const podNetworks = { "k8s.v1.cni.cncf.io/networks": `${networkNamespace}/lan` };
 
 /** The node that is soaked: real daemon, resident hand, shims and plugins; its state folder and its clock can be troubled. */
@@ -52,6 +55,18 @@ export class SoakNode {
     return processFacts(this.#daemonPid);
   }
 
+  get daemonPid(): number {
+    return this.#daemonPid;
+  }
+
+  /** Takes the last line out of the journal, as a repair of the file system does. The daemon must be down. */
+  async loseLastLine(): Promise<void> {
+    const path = journalPath(this.lab.stateDir);
+    const file = await readFile(path);
+    const end = file.lastIndexOf("\n");
+    await truncate(path, file.lastIndexOf("\n", end - 1) + 1);
+  }
+
   async startDaemon(): Promise<void> {
     const daemon = await this.lab.startDaemon({ ...this.source.env, ...this.clock.env });
     this.#daemonPid = daemon.pid ?? 0;
@@ -81,6 +96,8 @@ export class SoakNode {
       directory: undefined,
       delegates: [this.#network("primary", "10.77.0.0/16")],
       undoRetryMs,
+      gcIntervalMs,
+      gcGraceMs,
       logLevel: "error",
       deviceInfoDir: lab.path("devinfo"),
       ...this.source.settings,

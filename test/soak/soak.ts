@@ -1,6 +1,6 @@
 import { pause, until } from "../e2e/until.ts";
 import { randomFrom } from "../crash/seed.ts";
-import { Faults, survivable, type FaultName } from "./faults.ts";
+import { deadly, Faults, survivable, type FaultName } from "./faults.ts";
 import { compareInventories, inventoryOf, isSame, type Difference, type Inventory } from "./inventory.ts";
 import { PodLives, type FailedAdd } from "./pod-lives.ts";
 import { SoakNode } from "./soak-node.ts";
@@ -19,6 +19,8 @@ const minuteMs = 60_000;
 export interface SoakOptions {
   readonly minutes: number;
   readonly seed: number;
+  /** The faults to cause; all of them when undefined. */
+  readonly faults?: readonly FaultName[];
   readonly say: (line: string) => void;
 }
 
@@ -73,7 +75,8 @@ class Soak {
     this.#options = options;
     this.#faults = new Faults({ node, random: randomFrom(options.seed) });
     const causeOf = (failed: FailedAdd): string | undefined => this.#faults.causeOf(failed);
-    this.#lives = new PodLives({ node, random: randomFrom(options.seed + 1), causeOf, say: options.say });
+    const during = ({ beganMs, endedMs }: FailedAdd): string => this.#faults.during(beganMs, endedMs);
+    this.#lives = new PodLives({ node, random: randomFrom(options.seed + 1), causeOf, during, say: options.say });
   }
 
   async run(): Promise<SoakOutcome> {
@@ -83,9 +86,11 @@ class Soak {
     await this.#lives.comeAndGo(3_000);
     const before = await this.#settled();
     const rounds = roundsOf(minutes);
+    const wanted = (names: readonly FaultName[]): readonly FaultName[] =>
+      names.filter((name) => this.#options.faults?.includes(name) !== false);
     for (const [index, roundMs] of rounds.entries()) {
       const isDeadly = index === 0 || index === rounds.length - 1;
-      await this.#round(roundMs, isDeadly ? [...survivable, ...deadly] : survivable);
+      await this.#round(roundMs, wanted(isDeadly ? [...survivable, ...deadly] : survivable));
     }
     this.#node.clock.set(0);
     const after = await this.#settled(before);
@@ -172,8 +177,6 @@ class Soak {
     );
   }
 }
-
-const deadly: readonly FaultName[] = ["daemon killed", "daemon killed", "daemon killed", "daemon killed"];
 
 /** Rounds of a minute, in a long run of two, of which there are at least three: kills, a life, kills. */
 export function roundsOf(minutes: number): readonly number[] {

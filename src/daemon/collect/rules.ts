@@ -28,9 +28,13 @@ export function judge(record: AttachmentRecord, sight: Sight, bootId: string): J
   return { fate: "kept", why: `${judgement.why}, but ${keeper.network} has disableGC` };
 }
 
+/** No namespace outlives a boot, so a dead record of an earlier one needs neither a second look nor a limit. */
+export function isOfEarlierBoot(record: AttachmentRecord, bootId: string): boolean {
+  return record.bootId !== "" && record.bootId !== bootId;
+}
+
 function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Judgement {
-  if (record.bootId !== "" && record.bootId !== bootId)
-    return { fate: "dead", why: "it was attached before the last boot" };
+  if (isOfEarlierBoot(record, bootId)) return { fate: "dead", why: "it was attached before the last boot" };
   const { path } = record.netns;
   if (path === "") return { fate: "unproven", why: "its network namespace is not known" };
   if (!sight.gone.has(record))
