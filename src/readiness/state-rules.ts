@@ -41,7 +41,7 @@ export function quarantineCheck({ quarantined }: Pick<JournalFacts, "quarantined
   return warned(
     "quarantine",
     `${quarantined} damaged ${quarantined === 1 ? "record was" : "records were"} put aside: a DEL that finds no record rebuilds it`,
-    "levee leaks names the files; remove them when their pods are gone",
+    "levee leaks names the files; the warning ends after a day, or an hour after a reboot",
   );
 }
 

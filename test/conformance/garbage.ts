@@ -1,5 +1,6 @@
-import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { encodeLine } from "../../src/state/files/checked-line.ts";
 import type { GcAnswer, GcFinding } from "../../src/wire/node-view.ts";
 import type { Lab } from "../lab/lab.ts";
 import { containerId, startNode, type NodeOptions } from "./node.ts";
@@ -77,4 +78,18 @@ export async function lease(
   const then = new Date(Date.now() - options.ageMs);
   await utimes(file, then, then);
   return file;
+}
+
+/** Makes everything in the journal of an earlier boot, as after a reboot, and starts daemon and hand again. */
+export async function reboot(lab: Lab): Promise<void> {
+  await lab.killHand();
+  await lab.killDaemon();
+  const path = join(lab.stateDir, "journal.log");
+  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line.includes("{"));
+  const earlier = lines.map((line) =>
+    encodeLine("L", line.slice(line.indexOf("{")).replace(/"bootId":"[^"]+"/gu, '"bootId":"an-earlier-boot"')),
+  );
+  await writeFile(path, earlier.join(""));
+  await lab.startDaemon();
+  await lab.startHand();
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import type { Lab } from "../lab/lab.ts";
-import { attach, graceMs, inShort, round, secondRound, startGcNode } from "./garbage.ts";
+import { attach, graceMs, inShort, reboot, round, secondRound, startGcNode } from "./garbage.ts";
 import {
   attachments,
   containerId,
@@ -48,6 +48,21 @@ test("an attachment whose namespace is gone is detached at the second look, with
   expect(del.containerId).toBe(containerId("dead"));
   expect(del.env["CNI_NETNS"] ?? "").toBe("");
   expect(lab.daemonLog).toContain("An attachment whose network namespace is gone was undone");
+});
+
+test("after a reboot everything of the earlier boot is detached in one round, without a second look and without a limit", async () => {
+  await using lab = await startGcNode();
+  const names = Array.from({ length: 12 }, (_, index) => `old${String.fromCharCode(97 + index)}`);
+  const paths: string[] = [];
+  for (const name of names) paths.push(await attach(lab, name));
+  paths.forEach((path) => lab.deleteNetns(path));
+  await reboot(lab);
+  const { findings } = await round(lab, "fix");
+  expect(findings.map(({ action, why }) => `${action}: ${why}`)).toEqual(
+    names.map(() => "detached: it was attached before the last boot"),
+  );
+  expect(await attachments(lab)).toEqual([]);
+  expect(await leaks(lab)).toEqual([]);
 });
 
 test("one look is not enough, and a look without acting detaches nothing however often it is made", async () => {

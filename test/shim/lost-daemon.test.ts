@@ -53,6 +53,20 @@ test("a daemon killed during a run gets the outcome under the token when it is b
   expect(sandbox.read("log")).toBe("slow ADD eth0 {}\n");
 });
 
+test("a run that hangs while the daemon is lost is ended, and the next daemon is told", async () => {
+  const shim = sandbox.call("ADD", { addBudgetMs: 8_000 });
+  const peer = await daemon.accept();
+  await peer.begin();
+  peer.send(encodeRun(4, { ...logging("hung", "exec sleep 60"), timeoutMs: 60_000 }));
+  await eventually(() => sandbox.read("log") !== "", "the plugin runs");
+  const again = await restart();
+  const resume = readResume(await again.expect("RESUME"));
+  expect(resume.last).toMatchObject({ step: 4, outcome: { failure: "killed", signal: 9 } });
+  again.welcome();
+  await again.finish(1, "{}");
+  expect(await shim.exited).toMatchObject({ code: 1 });
+});
+
 test("a new token replaces the old one, and GO may come after RESUME", async () => {
   const shim = sandbox.call("ADD");
   const peer = await daemon.accept();

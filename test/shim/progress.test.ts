@@ -1,7 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { encodeRun } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
+import { eventually } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
+import type { ShimProcess } from "./shim-process.ts";
 import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
 setDefaultTimeout(20_000);
@@ -70,19 +73,31 @@ test("a daemon that does not read delays neither the plugin's time limit nor the
   const peer = await daemon.accept();
   await peer.begin();
   const started = performance.now();
-  // Larger than the socket takes: the rest waits in the shim, and with it a queue of progress would grow.
-  const loud = sandbox.plugin("loud", "head -c 500000 /dev/zero | tr '\\0' a");
   peer.pause();
-  peer.send(encodeRun(1, sandbox.run(loud)));
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  peer.send(encodeRun(2, sandbox.run(sandbox.plugin("hangs", "sleep 30"), { timeoutMs: 2_600 })));
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  // One run is not enough: the kernel keeps 0.2 MB of it, and a peer that was paused reads once more, up to 0.5 MB. What
+  // is left waits in the shim, and with it a queue of progress would grow.
+  for (const step of [1, 2]) await runUnread(shim, peer, step, { body: "head -c 500000 /dev/zero | tr '\\0' a" });
+  await runUnread(shim, peer, 3, { body: "sleep 30", timeoutMs: 1_600 });
   peer.resume();
-  expect(readOutcome(await peer.expect("OUTCOME")).exitCode).toBe(0);
+  for (const _ of [1, 2]) expect(readOutcome(await peer.expect("OUTCOME")).exitCode).toBe(0);
   const outcome = readOutcome(await peer.expect("OUTCOME"));
   expect(outcome).toMatchObject({ timedOut: true });
-  expect(outcome.wallUs).toBeLessThan(3_000_000);
+  expect(outcome.wallUs).toBeLessThan(2_000_000);
   expect(peer.progress).toEqual([]);
   await shim.exited;
   expect(performance.now() - started).toBeLessThan(8_000);
 });
+
+/** Has a plugin run to its end while the daemon does not read. */
+async function runUnread(
+  shim: ShimProcess,
+  peer: Peer,
+  step: number,
+  { body, timeoutMs = 5_000 }: { readonly body: string; readonly timeoutMs?: number },
+): Promise<void> {
+  const plugin = sandbox.plugin(`unread${step}`, `echo began > $DIR/unread${step}.txt\n${body}`);
+  peer.send(encodeRun(step, sandbox.run(plugin, { timeoutMs })));
+  await eventually(() => sandbox.read(`unread${step}.txt`) !== "", `plugin ${step} begins`);
+  const children = `/proc/${shim.pid}/task/${shim.pid}/children`;
+  await eventually(() => readFileSync(children, "utf8").trim() === "", `plugin ${step} has ended`);
+}

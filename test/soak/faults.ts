@@ -98,6 +98,14 @@ export class Faults {
     return causeIn(this.#past, failed);
   }
 
+  /** The faults that were under way then, for a person who looks for a cause. */
+  during(beganMs: number, endedMs: number): string {
+    const past = this.#past.filter((fault) => beganMs <= fault.endedMs && endedMs >= fault.beganMs);
+    const at = (ms: number): string => ((ms - beganMs) / 1_000).toFixed(1);
+    const told = past.map((fault) => `${fault.name} from ${at(fault.beganMs)} s to ${at(fault.endedMs)} s`);
+    return told.join(", ") || "none";
+  }
+
   /** One fault after another for so long; the last one is over when this resolves. */
   async trouble(lives: PodLives, names: readonly FaultName[], forMs: number): Promise<void> {
     const endsMs = performance.now() + forMs;

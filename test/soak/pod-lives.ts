@@ -34,6 +34,8 @@ export interface LifeOptions {
   readonly random: () => number;
   /** The fault that made an ADD fail; undefined when it should not have failed. */
   readonly causeOf: (failed: FailedAdd) => string | undefined;
+  /** The faults that were under way meanwhile. */
+  readonly during: (failed: FailedAdd) => string;
   readonly say: (line: string) => void;
 }
 
@@ -122,7 +124,7 @@ export class PodLives {
     this.counts.refused += 1;
     const failed = { beganMs, endedMs: performance.now(), said: outcome.stdout };
     const cause = wasHurt ? "it was killed itself" : this.#options.causeOf(failed);
-    if (cause === undefined) this.#note(complaint("ADD", call, outcome));
+    if (cause === undefined) this.#note(`${complaint("ADD", call, outcome)}; faults: ${this.#options.during(failed)}`);
     else this.refusals.set(cause, (this.refusals.get(cause) ?? 0) + 1);
     return false;
   }

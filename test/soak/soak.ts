@@ -75,7 +75,8 @@ class Soak {
     this.#options = options;
     this.#faults = new Faults({ node, random: randomFrom(options.seed) });
     const causeOf = (failed: FailedAdd): string | undefined => this.#faults.causeOf(failed);
-    this.#lives = new PodLives({ node, random: randomFrom(options.seed + 1), causeOf, say: options.say });
+    const during = ({ beganMs, endedMs }: FailedAdd): string => this.#faults.during(beganMs, endedMs);
+    this.#lives = new PodLives({ node, random: randomFrom(options.seed + 1), causeOf, during, say: options.say });
   }
 
   async run(): Promise<SoakOutcome> {

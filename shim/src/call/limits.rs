@@ -9,6 +9,8 @@ use crate::cni::verb::Verb;
 /// How long an ADD waits for a daemon that is away. Nobody shortens this wait when the runtime is in a hurry, because a
 /// conf changed and its lock is wanted.
 const ADD_REACH_MS: u64 = 47_000;
+/// All plugins of one ADD together have this long by default.
+const LOST_RUN_MS: u64 = 25_000;
 /// The runtime holds a lock during STATUS, so the shim does not wait longer for a daemon.
 const STATUS_REACH_MS: u64 = 2_000;
 const STATUS_BUDGET_MS: u64 = 10_000;
@@ -43,6 +45,12 @@ impl Limits {
             welcome: if verb == Verb::Status { work.min(started + ms(STATUS_REACH_MS)) } else { work },
             patience: ms(if verb == Verb::Del { conf.del_patience_ms } else { budget_ms.min(ADD_REACH_MS) }),
         }
+    }
+
+    /// The end of a run whose daemon is lost. On a slow node its own limit is what is left of the call, because the
+    /// daemon ends a plugin that hangs; now nobody would.
+    pub fn lost_run(&self) -> Instant {
+        (Instant::now() + ms(LOST_RUN_MS.min(self.work_ms / 2))).min(self.work)
     }
 
     /// The end of the search for a daemon that is away now.

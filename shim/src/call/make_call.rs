@@ -110,8 +110,11 @@ impl Call {
                 Ending::Lost(why) => lost = Some(why),
             }
             // The daemon would not know of a run in progress, so the run ends before the shim reconnects.
-            if !self.hand.finish_jobs(self.limits.work) {
-                return Err(self.at_limit());
+            if !self.hand.finish_jobs(self.limits.lost_run()) {
+                if Instant::now() >= self.limits.work {
+                    return Err(self.at_limit());
+                }
+                self.hand.kill_jobs();
             }
             self.remember_ended();
         }

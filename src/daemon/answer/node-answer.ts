@@ -24,7 +24,7 @@ export interface NodeAnswerNeeds {
   readonly thisNode: ThisNode;
   readonly config: Pick<DaemonConfig, "stateDir">;
   readonly bootId: string;
-  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly journal: Pick<Journal, "all" | "leaks" | "losses">;
   readonly admission: Pick<Admission, "facts">;
   readonly residents: Pick<Residents, "all">;
 }
@@ -40,7 +40,7 @@ export function nodeAnswer({ thisNode, config, bootId, journal, admission, resid
     startedWallMs: thisNode.startedWallMs,
     attachments: journal.all().length,
     leaks: journal.leaks().length,
-    quarantined: journal.quarantined().length,
+    quarantined: journal.losses().length,
     waiting: Object.values(line.waiting).reduce((sum, count) => sum + count, 0),
     running: line.attaching + line.detaching + line.hung,
     residentHands: residents.all().map(({ hand, sinceWallMs }) => ({

@@ -17,7 +17,7 @@ const noticesShown = 5;
 export interface TopNeeds {
   readonly thisNode: ThisNode;
   readonly clock: Clock;
-  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly journal: Pick<Journal, "all" | "leaks" | "losses">;
   readonly admission: Pick<Admission, "facts">;
   readonly hung: Pick<HungPlugins, "all">;
   readonly pulse: Pick<Pulse, "plugins" | "failures" | "totals">;
@@ -37,7 +37,7 @@ export function topAnswer({ thisNode, clock, journal, hung, pulse, ...needs }: T
     startedWallMs,
     attachments: journal.all().filter(({ phase }) => phase === "acknowledged").length,
     leaks: journal.leaks().length,
-    quarantined: journal.quarantined().length,
+    quarantined: journal.losses().length,
     classes: admission.classes.map((row) => ({ ...row, oldestWaitMs: Math.round(row.oldestWaitMs) })),
     slots: slotsOf(admission),
     flows: admission.flows,

@@ -8,10 +8,13 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
 import type { Recovery } from "../undo/recovery.ts";
 import type { GcAction, GcFinding } from "../../wire/node-view.ts";
-import { witnessesOf, type DeadEnd, type UndoDead } from "./undo-dead.ts";
+import { witnessesOf, type DeadEnd, type DeadRecord, type UndoDead } from "./undo-dead.ts";
 import { Looks } from "./looks.ts";
-import { doubtsAbout, isSettled, judge, undoLimit } from "./rules.ts";
+import { doubtsAbout, isOfEarlierBoot, isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces, type Sight } from "./sight.ts";
+
+/** Undos at a time. After a reboot there is one for each pod of the node; half of the hand's places stay for recovery. */
+const lanes = 4;
 
 interface AttachmentRound {
   readonly findings: readonly GcFinding[];
@@ -74,7 +77,8 @@ export class AttachmentGc {
     const doubt = doubtsAbout({ records, pods: view.pods() });
     return judged.flatMap(({ record, fate, why }): readonly Found[] => {
       if (fate === "dead") {
-        const isDue = (this.#looks.ageMs(record.token, nowMs) ?? 0) >= config.gcGraceMs;
+        const ageMs = this.#looks.ageMs(record.token, nowMs) ?? 0;
+        const isDue = isOfEarlierBoot(record, bootId) || ageMs >= config.gcGraceMs;
         return [{ record, why, action: isDue ? "detach" : "wait" }];
       }
       if (fate !== "alive") return [{ record, why, action: "report" }];
@@ -102,17 +106,23 @@ export class AttachmentGc {
   ): Promise<ReadonlyMap<Found, { readonly action: GcAction; readonly detail: string }>> {
     const done = new Map<Found, { readonly action: GcAction; readonly detail: string }>();
     const witnesses = witnessesOf(sight.alive);
-    for (const one of admitted) {
-      try {
-        const end = await this.#needs.dead.undo(hand, { record: one.record, witnesses });
-        done.set(one, endings[end]);
-      } catch (thrown) {
-        if (hand.isLost) throw thrown;
-        const { code, message } = toLeveeError(thrown, "Cannot undo");
-        done.set(one, { action: code === "try-later" ? "wait" : "failed", detail: message });
-      }
-    }
+    const left = [...admitted];
+    const lane = async (): Promise<void> => {
+      for (let one = left.shift(); one !== undefined; one = left.shift())
+        done.set(one, await this.#undoOne(hand, { record: one.record, witnesses }));
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
     return done;
+  }
+
+  async #undoOne(hand: Hand, dead: DeadRecord): Promise<{ readonly action: GcAction; readonly detail: string }> {
+    try {
+      return endings[await this.#needs.dead.undo(hand, dead)];
+    } catch (thrown) {
+      if (hand.isLost) throw thrown;
+      const { code, message } = toLeveeError(thrown, "Cannot undo");
+      return { action: code === "try-later" ? "wait" : "failed", detail: message };
+    }
   }
 
   #outcome(

@@ -1,5 +1,5 @@
 import type { JsonText } from "../../base/brand.ts";
-import { deadline, type Clock } from "../../base/clock.ts";
+import { deadline, type Cancel, type Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../cni/chain.ts";
@@ -21,10 +21,12 @@ import { isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces } from "./sight.ts";
 import { witnessesOf, type DeadRecord, type UndoDead } from "./undo-dead.ts";
 
-/** Later calls wait while GC waits for running ones, so a busy node collects garbage another time. */
+/** How long GC waits for a moment in which no call runs. A busy node collects garbage another time. */
 const aloneWaitMsMax = 3_000;
-/** The networks' own GC runs alone, as the specification demands, so pods must not wait for it long. */
+/** The networks' own GC runs alone, as the specification demands, and gives way when a pod comes. */
 const aloneMsMax = 10_000;
+/** A pod that comes waits so long for the running plugin to end; then the plugin is killed. Most need a few milliseconds. */
+const giveWayMs = 200;
 /** With less time than this no further network is asked. */
 const networkMsMin = 1_000;
 
@@ -66,8 +68,9 @@ export class Gc {
     const late = (): LeveeError =>
       new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneWaitMsMax} ms`);
     using limit = deadline(clock, aloneWaitMsMax, late, call.signal);
-    using _alone = await turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
-    const errors = await this.#runNetworkGcs(call, conf, valid);
+    const pods = new AbortController();
+    using _alone = await turns.takeAlone({ verb: "GC", cancel: () => pods.abort() }, limit.signal);
+    const errors = await this.#runNetworkGcs(call, conf, { valid, pods: pods.signal });
     if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
     if (errors.length > 1)
       throw new LeveeError(
@@ -87,7 +90,11 @@ export class Gc {
     const sight = await lookAtNamespaces(call.hand, settled, journal);
     refuseBlindness(settled.filter(isKnown), sight.alive);
     const gone = unknown.filter((record) => judge(record, sight, bootId).fate === "dead");
-    const due = dead.admit(gone, undoLimit(settled.length));
+    const witnesses = witnessesOf(sight.alive);
+    const due = dead.admit(
+      gone.map((record) => ({ record, witnesses })),
+      undoLimit(settled.length),
+    );
     if (unknown.length > due.length) {
       logger.warn("The runtime does not know some attachments, and not all of them can be undone now", {
         unknown: unknown.length,
@@ -95,8 +102,7 @@ export class Gc {
         undone: due.length,
       });
     }
-    const witnesses = witnessesOf(sight.alive);
-    for (const record of due) await this.#undo(call, { record, witnesses });
+    for (const one of due) await this.#undo(call, one);
   }
 
   /** Leaves a busy container to its running call and to the next GC. */
@@ -114,7 +120,7 @@ export class Gc {
   }
 
   /** Runs the GC of one network after the other until the time is up, each with its valid attachments. */
-  async #runNetworkGcs(call: Call, conf: NetConf, valid: readonly ValidAttachment[]): Promise<readonly LeveeError[]> {
+  async #runNetworkGcs(call: Call, conf: NetConf, { valid, pods }: Alone): Promise<readonly LeveeError[]> {
     const { clock, config, journal } = this.#needs;
     const place = networkPlace(call, clock, { binDir: config.binDir, limitMs: aloneMsMax });
     const errors: LeveeError[] = [];
@@ -122,7 +128,7 @@ export class Gc {
     const known = knownAttachments(journal);
     for await (const { chain, key } of networksForGc(conf, valid, { ...this.#needs, rota: this.#rota })) {
       if (clock.monotonicMs() > endsMs) {
-        if (key !== "") this.#rota.stopBefore(key);
+        this.#rota.stopBefore(key);
         break;
       }
       const attachments = attachmentsOn(chain, valid, known);
@@ -135,14 +141,43 @@ export class Gc {
         ),
       }));
       try {
-        await runForNetwork(call.hand, "GC", { ...chain, links }, place);
+        await this.#untilPodsCome(call, pods, () => runForNetwork(call.hand, "GC", { ...chain, links }, place));
       } catch (thrown) {
         if (call.hand.isLost) throw thrown;
+        if (pods.aborted) {
+          this.#rota.stopBefore(key);
+          throw gaveWay(chain);
+        }
         errors.push(toLeveeError(thrown, `Cannot collect garbage of ${chain.network}`));
       }
     }
     return errors;
   }
+
+  async #untilPodsCome(call: Call, pods: AbortSignal, run: () => Promise<void>): Promise<void> {
+    pods.throwIfAborted();
+    let stopTimer: Cancel = () => undefined;
+    const onPods = (): void => {
+      stopTimer = this.#needs.clock.after(giveWayMs, () => call.hand.killAll());
+    };
+    pods.addEventListener("abort", onPods, { once: true });
+    try {
+      await run();
+    } finally {
+      pods.removeEventListener("abort", onPods);
+      stopTimer();
+    }
+  }
+}
+
+interface Alone {
+  readonly valid: readonly ValidAttachment[];
+  /** Aborted when another call comes. */
+  readonly pods: AbortSignal;
+}
+
+function gaveWay({ network }: Chain): LeveeError {
+  return new LeveeError("try-later", `Cannot finish the garbage collection of ${network} now as it gives way to pods`);
 }
 
 /** A hand that sees none of the namespaces that the runtime calls valid is in the wrong mount namespace. */

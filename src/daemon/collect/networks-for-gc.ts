@@ -59,7 +59,7 @@ export async function* networksForGc(
  * than the primary one.
  */
 function knowsAll(valid: readonly ValidAttachment[], { journal }: NetworksForGcNeeds): boolean {
-  if (journal.quarantined().length > 0) return false;
+  if (journal.losses().length > 0) return false;
   const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
   return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) === "live");
 }
@@ -110,8 +110,9 @@ async function chainOf(definition: Keyed, conf: NetConf, needs: NetworksForGcNee
 export class GcRota {
   #first: string | undefined;
 
+  /** Networks with an empty key go first every time. */
   stopBefore(key: string): void {
-    this.#first = key;
+    if (key !== "") this.#first = key;
   }
 
   order<T extends { readonly key: string }>(networks: readonly T[]): readonly T[] {

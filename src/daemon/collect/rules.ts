@@ -28,9 +28,13 @@ export function judge(record: AttachmentRecord, sight: Sight, bootId: string): J
   return { fate: "kept", why: `${judgement.why}, but ${keeper.network} has disableGC` };
 }
 
+/** No namespace outlives a boot, so a dead record of an earlier one needs neither a second look nor a limit. */
+export function isOfEarlierBoot(record: AttachmentRecord, bootId: string): boolean {
+  return record.bootId !== "" && record.bootId !== bootId;
+}
+
 function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Judgement {
-  if (record.bootId !== "" && record.bootId !== bootId)
-    return { fate: "dead", why: "it was attached before the last boot" };
+  if (isOfEarlierBoot(record, bootId)) return { fate: "dead", why: "it was attached before the last boot" };
   const { path } = record.netns;
   if (path === "") return { fate: "unproven", why: "its network namespace is not known" };
   if (!sight.gone.has(record))
@@ -51,6 +55,7 @@ export function isSettled(record: AttachmentRecord): boolean {
 }
 
 interface Surroundings {
+  /** In the journal's order. */
   readonly records: readonly AttachmentRecord[];
   /** Undefined when the view may be incomplete. */
   readonly pods: readonly PodFacts[] | undefined;
@@ -84,9 +89,7 @@ function byName(pods: readonly PodFacts[]): ReadonlyMap<string, PodFacts> {
 function newestByPod(records: readonly AttachmentRecord[]): ReadonlyMap<string, AttachmentRecord> {
   const newest = new Map<string, AttachmentRecord>();
   for (const record of records) {
-    if (record.pod.name === "" || !isSettled(record)) continue;
-    const known = newest.get(nameOf(record.pod));
-    if (known === undefined || known.startedWallMs < record.startedWallMs) newest.set(nameOf(record.pod), record);
+    if (record.pod.name !== "" && isSettled(record)) newest.set(nameOf(record.pod), record);
   }
   return newest;
 }

@@ -36,7 +36,11 @@ export function registerNodeMetrics(metrics: MetricsRegistry, needs: NodeMetrics
     "Deletes that shims wrote down while the daemon was away and that are not done yet",
     () => needs.offlineDeletes(),
   );
-  metrics.gauge("levee_quarantined", "Damaged records in quarantine", () => journal.stats().quarantined);
+  metrics.gauge(
+    "levee_quarantined",
+    "Damaged records in quarantine of the last day",
+    () => journal.stats().quarantined,
+  );
   metrics.gauge("levee_resident_hands", "Resident hands that are connected", () => needs.residentHands());
   metrics.gauge("levee_journal_bytes", "Size of the journal's file", () => journal.stats().logBytes);
   metrics.gauge(

@@ -32,21 +32,36 @@ test("take lets different containers run in parallel", async () => {
   await turns.take(two, add, never);
 });
 
-test("takeAlone waits for everything and keeps later ones out", async () => {
+test("takeAlone waits until nothing runs or waits, and others overtake it meanwhile", async () => {
   const turns = new Turns();
   const order: string[] = [];
   const first = await turns.take(one, add, never);
-  const alone = turns.takeAlone({ verb: "GC", cancel: () => undefined }, never).then((turn) => {
-    order.push("gc");
+  const alone = turns.takeAlone({ verb: "GC", cancel: () => undefined }, never).then(() => order.push("gc"));
+  const second = await turns.take(two, add, never);
+  const third = turns.take(two, del, never).then((turn) => {
+    order.push("third");
     return turn;
   });
-  const later = turns.take(two, add, never).then(() => order.push("later"));
-  await Promise.resolve();
-  expect(order).toEqual([]);
   first[Symbol.dispose]();
-  (await alone)[Symbol.dispose]();
-  await later;
-  expect(order).toEqual(["gc", "later"]);
+  second[Symbol.dispose]();
+  (await third)[Symbol.dispose]();
+  await alone;
+  expect(order).toEqual(["third", "gc"]);
+});
+
+test("takeAlone is cancelled by the next operation, which begins when the turn is disposed", async () => {
+  const turns = new Turns();
+  const order: string[] = [];
+  const alone = await turns.takeAlone({ verb: "GC", cancel: ({ message }) => order.push(message) }, never);
+  expect(turns.isBusy(one)).toBe(true);
+  const next = turns.take(one, add, never).then(() => order.push("next"));
+  const other = turns.takeAlone({ verb: "GC", cancel: () => undefined }, never).then(() => order.push("gc"));
+  await Promise.resolve();
+  expect(order).toEqual(["Cannot go on alone as another operation has come"]);
+  alone[Symbol.dispose]();
+  await next;
+  expect(order.slice(1)).toEqual(["next"]);
+  void other;
 });
 
 test("take rejects when its signal is aborted, and lets the next one in", async () => {
@@ -61,7 +76,7 @@ test("take rejects when its signal is aborted, and lets the next one in", async 
   await stays;
 });
 
-test("an aborted takeAlone no longer keeps others out", async () => {
+test("an aborted takeAlone is forgotten", async () => {
   const turns = new Turns();
   await turns.take(one, add, never);
   const leaving = new AbortController();

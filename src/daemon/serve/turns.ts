@@ -10,20 +10,20 @@ export interface Holder {
 
 /**
  * One operation at a time per container, different containers in parallel, and GC alone. The CNI specification asks
- * this of runtimes; Multus does not enforce it.
+ * this of runtimes; Multus does not enforce it. GC gives way to all others, because pods wait for those.
  */
 export class Turns {
   readonly #active = new Map<ContainerId, Holder>();
   readonly #waiting: Waiting[] = [];
   readonly #announced = new Set<{ readonly containerId: ContainerId; readonly holder: Holder }>();
-  #alone = false;
+  #alone: Holder | undefined;
 
   /** Waits for the container's turn. The caller must dispose it on every path. */
   take(containerId: ContainerId, holder: Holder, signal: Departure): Promise<Disposable> {
     return this.#queue({ containerId, holder, signal });
   }
 
-  /** Waits until no operation runs, and keeps all others out. */
+  /** Waits until no operation runs or waits. The next one cancels the holder, and begins when the turn is disposed. */
   takeAlone(holder: Holder, signal: Departure): Promise<Disposable> {
     return this.#queue({ containerId: undefined, holder, signal });
   }
@@ -31,9 +31,9 @@ export class Turns {
   /** Whether an operation holds or waits for this container. Background work then comes back later. */
   isBusy(containerId: ContainerId): boolean {
     return (
-      this.#alone ||
+      this.#alone !== undefined ||
       this.#active.has(containerId) ||
-      this.#waiting.some((waiting) => waiting.containerId === undefined || waiting.containerId === containerId)
+      this.#waiting.some((waiting) => waiting.containerId === containerId)
     );
   }
 
@@ -81,35 +81,37 @@ export class Turns {
       };
       request.signal.addEventListener("abort", listener, { once: true });
       this.#waiting.push(waiting);
+      if (request.containerId !== undefined)
+        this.#alone?.cancel(new LeveeError("try-later", "Cannot go on alone as another operation has come"));
       this.#grant();
     });
   }
 
-  /** Grants the free turns in order. No request overtakes GC or an earlier request for the same container. */
+  /** Grants the free turns in order. No request overtakes an earlier one for the same container; GC comes last. */
   #grant(): void {
+    if (this.#alone !== undefined) return;
     const wanted = new Set<ContainerId>();
     for (const waiting of this.#waiting.slice()) {
-      if (waiting.containerId === undefined) {
-        if (this.#active.size === 0 && !this.#alone && wanted.size === 0) this.#start(waiting);
-        return;
-      }
-      const isFree = !this.#alone && !this.#active.has(waiting.containerId) && !wanted.has(waiting.containerId);
+      if (waiting.containerId === undefined) continue;
+      const isFree = !this.#active.has(waiting.containerId) && !wanted.has(waiting.containerId);
       if (isFree) this.#start(waiting);
       else wanted.add(waiting.containerId);
     }
+    const alone = this.#active.size === 0 ? this.#waiting[0] : undefined;
+    if (alone !== undefined) this.#start(alone);
   }
 
   #start(waiting: Waiting): void {
     this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
     const { containerId, holder } = waiting;
-    if (containerId === undefined) this.#alone = true;
+    if (containerId === undefined) this.#alone = holder;
     else this.#active.set(containerId, holder);
     waiting.granted(new Turn(this, containerId));
   }
 
   /** Ends a turn and grants the next ones. */
   end(containerId: ContainerId | undefined): void {
-    if (containerId === undefined) this.#alone = false;
+    if (containerId === undefined) this.#alone = undefined;
     else this.#active.delete(containerId);
     this.#grant();
   }

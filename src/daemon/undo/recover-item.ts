@@ -15,7 +15,7 @@ import type { UndoUnknown } from "./undo-unknown.ts";
 
 export interface RecoverNeeds {
   readonly bootId: string;
-  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "inNetns" | "quarantined">;
+  readonly journal: Pick<Journal, "acknowledge" | "find" | "findByToken" | "inNetns" | "losses">;
   readonly logger: Logger;
   readonly delivered: Delivered;
   readonly turns: Turns;
@@ -114,7 +114,7 @@ export class RecoverItem {
   #refuseDamaged(record: AttachmentRecord): void {
     const { journal } = this.#needs;
     const isDamaged = journal
-      .quarantined()
+      .losses()
       .some(({ source, foundWallMs }) => source === "journal" && foundWallMs > record.startedWallMs);
     if (!isDamaged) return;
     throw new LeveeError(

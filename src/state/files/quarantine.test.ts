@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listQuarantine, putAside, quarantineFilesMax, quarantineFolder, type Damage } from "./quarantine.ts";
 import { aFolder } from "../journal/record.fixture.ts";
@@ -40,13 +40,19 @@ describe("putAside", () => {
     expect(await listQuarantine(folder)).toHaveLength(4);
   });
 
-  test("stops copying at its limit but still tells", async () => {
+  test("makes room for a new finding at its limit: the oldest file goes", async () => {
     const folder = await aFolder();
     await mkdir(quarantineFolder(folder));
-    for (let number = 0; number < quarantineFilesMax; number += 1)
-      await writeFile(join(quarantineFolder(folder), `journal-${number}.bad`), "");
-    expect(await putAside(folder, damage)).toMatchObject({ reason: "it is odd" });
-    expect(await readdir(quarantineFolder(folder))).toHaveLength(quarantineFilesMax);
+    for (let number = 0; number < quarantineFilesMax; number += 1) {
+      const path = join(quarantineFolder(folder), `journal-${number}.bad`);
+      await writeFile(path, "");
+      if (number === 5) await utimes(path, 1, 1);
+    }
+    const { name } = await putAside(folder, damage);
+    const names = await readdir(quarantineFolder(folder));
+    expect(names).toHaveLength(quarantineFilesMax);
+    expect(names).toContain(name);
+    expect(names).not.toContain("journal-5.bad");
     expect(await listQuarantine(folder)).toHaveLength(quarantineFilesMax);
   });
 

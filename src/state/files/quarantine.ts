@@ -1,4 +1,4 @@
-import { mkdir, open, readdir } from "node:fs/promises";
+import { mkdir, open, readdir, stat, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf } from "../../base/errors.ts";
@@ -14,6 +14,8 @@ export interface Quarantined {
   readonly offset: number;
   readonly bytes: number;
   readonly foundWallMs: number;
+  /** The boot in which it was found; undefined when that is not known. */
+  readonly bootId?: string | undefined;
 }
 
 type QuarantineSource = "journal" | "index" | "offline";
@@ -24,6 +26,7 @@ export interface Damage {
   readonly content: Uint8Array;
   readonly reason: string;
   readonly foundWallMs: number;
+  readonly bootId?: string | undefined;
   /** The file of the bytes, if it is not the source itself. */
   readonly fileName?: string;
 }
@@ -54,18 +57,28 @@ export async function putAside(stateDir: string, damage: Damage): Promise<Quaran
     offset,
     bytes: content.length,
     foundWallMs,
+    ...(damage.bootId === undefined ? {} : { bootId: damage.bootId }),
   };
   const folder = quarantineFolder(stateDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const names = await readdir(folder);
-  if (names.length < quarantineFilesMax) {
-    const header = `${JSON.stringify({ ...entry, fileName: damage.fileName })}\n`;
-    await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
-      mode: 0o600,
-      sync: true,
-    });
-  }
+  await makeRoom(folder);
+  const header = `${JSON.stringify({ ...entry, fileName: damage.fileName })}\n`;
+  await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
+    mode: 0o600,
+    sync: true,
+  });
   return entry;
+}
+
+/** The oldest file goes: it is the least likely to concern a container that still lives. */
+async function makeRoom(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  if (names.length < quarantineFilesMax) return;
+  const files = await Promise.all(
+    names.map(async (name) => ({ name, changedMs: (await stat(join(folder, name))).mtimeMs })),
+  );
+  const oldest = files.toSorted((left, right) => left.changedMs - right.changedMs);
+  for (const { name } of oldest.slice(0, names.length - quarantineFilesMax + 1)) await unlink(join(folder, name));
 }
 
 /** The files in the folder. An unreadable file still counts, because it shows a loss. */
@@ -85,17 +98,25 @@ async function readHeader(stateDir: string, name: string): Promise<Quarantined> 
   try {
     const buffer = Buffer.alloc(headerBytesMax);
     const { bytesRead } = await file.read(buffer, 0, headerBytesMax, 0);
-    return parseHeader(buffer.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "", name);
+    const line = buffer.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "";
+    return parseHeader(line, name) ?? (await unreadable(file, name));
   } finally {
     await file.close();
   }
 }
 
-function parseHeader(line: string, name: string): Quarantined {
+/** The bytes below the header matter, and they are still there. */
+async function unreadable(file: FileHandle, name: string): Promise<Quarantined> {
+  const foundWallMs = Math.round((await file.stat()).mtimeMs);
+  return { name, source: sourceOf(name), reason: "its first line cannot be read", offset: 0, bytes: 0, foundWallMs };
+}
+
+function parseHeader(line: string, name: string): Quarantined | undefined {
   const source = sourceOf(name);
   try {
     const shape = parseShape(line, "the first line of a quarantined file");
     const file = optionalTextAt(shape, "fileName");
+    const bootId = optionalTextAt(shape, "bootId");
     const reason = textAt(shape, "reason") + (file === undefined ? "" : ` (${file})`);
     return {
       name,
@@ -104,10 +125,11 @@ function parseHeader(line: string, name: string): Quarantined {
       offset: countAt(shape, "offset"),
       bytes: countAt(shape, "bytes"),
       foundWallMs: timeAt(shape, "foundWallMs"),
+      ...(bootId === undefined ? {} : { bootId }),
     };
   } catch {
-    // No error: the bytes below the header matter, and they are still there.
-    return { name, source, reason: "its first line cannot be read", offset: 0, bytes: 0, foundWallMs: 0 };
+    // No error: the caller takes the file's own time.
+    return undefined;
   }
 }
 

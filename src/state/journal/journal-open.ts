@@ -11,6 +11,7 @@ import type { JournalState } from "./journal-state.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { LogFile, unwritable, type OpenLog } from "../files/log-file.ts";
 import { offlineFolderOf } from "./offline-records.ts";
+import { Losses } from "../files/losses.ts";
 import { listQuarantine, putAside, type Damage, type Quarantined } from "../files/quarantine.ts";
 import { Reserve } from "../files/reserve.ts";
 
@@ -35,6 +36,7 @@ export interface OpenedJournal {
   readonly reserve: Reserve;
   readonly log: LogFile;
   readonly quarantined: readonly Quarantined[];
+  readonly losses: Losses;
 }
 
 export function journalPath(stateDir: string): string {
@@ -60,7 +62,8 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   if (!sound) await parts.log.continueBehind(journal.fileBytes, journal.endsCleanly);
   await dropSettled(parts, index, options.logger);
   await findReserve(parts.reserve, options.logger);
-  return { ...parts, quarantined: mergeByName(known, found) };
+  const quarantined = mergeByName(known, found);
+  return { ...parts, quarantined, losses: new Losses(quarantined, options) };
 }
 
 /** The index with every live container, because its last lines may be missing after a power cut. */
@@ -69,7 +72,7 @@ function completed(index: LoadedIndex, state: JournalState): LoadedIndex {
   return { ...index, ids, sound: index.sound && ids.size === index.ids.size };
 }
 
-type Parts = Omit<OpenedJournal, "quarantined">;
+type Parts = Omit<OpenedJournal, "quarantined" | "losses">;
 
 async function prepareFolder(stateDir: string): Promise<void> {
   try {
@@ -103,7 +106,7 @@ async function putDamageAside(
       reason: damage.reason,
     });
     try {
-      found.push(await putAside(options.stateDir, damage));
+      found.push(await putAside(options.stateDir, { ...damage, bootId: options.bootId }));
     } catch (cause) {
       stored = false;
       const { source, offset, reason, foundWallMs } = damage;

@@ -7,6 +7,7 @@ export interface JournalStats {
   readonly attachments: number;
   readonly leaks: number;
   readonly leaksDropped: number;
+  /** Without damage that is too old to concern a container of this node. */
   readonly quarantined: number;
   /** Entries whose record has a damaged intent. */
   readonly orphans: number;
@@ -22,13 +23,13 @@ export interface JournalStats {
   readonly refusals: { readonly count: number; readonly reason: string };
 }
 
-export function journalStats({ state, log, reserve, writer, quarantined }: OpenedJournal): JournalStats {
+export function journalStats({ state, log, reserve, writer, losses }: OpenedJournal): JournalStats {
   return {
     genesis: state.genesis,
     attachments: state.size,
     leaks: state.leaks.size,
     leaksDropped: state.leaks.dropped,
-    quarantined: quarantined.length,
+    quarantined: losses.current().length,
     orphans: state.orphans,
     logBytes: log.size,
     liveBytes: state.liveBytes,

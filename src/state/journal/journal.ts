@@ -57,6 +57,7 @@ export class Journal {
     return this.#parts.state.byToken(token);
   }
 
+  /** In the order of their ADDs, which survives rewrites. The wall clock may be set back between two of them. */
   all(): readonly AttachmentRecord[] {
     return [...this.#parts.state.records()];
   }
@@ -65,7 +66,7 @@ export class Journal {
     return this.#parts.state.forPod(namespace, name);
   }
 
-  /** Records with this namespace identity. The kernel reuses the numbers of dead namespaces. */
+  /** Records with this namespace identity, in the order of their ADDs. The kernel reuses the numbers of dead namespaces. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
     return this.#parts.state.inNetns(identity);
   }
@@ -78,8 +79,14 @@ export class Journal {
     return this.#parts.state.leaks.find(key);
   }
 
+  /** Every damage that was put aside, for people. */
   quarantined(): readonly Quarantined[] {
     return this.#parts.quarantined;
+  }
+
+  /** The damage that may still concern a container of this node. */
+  losses(): readonly Quarantined[] {
+    return this.#parts.losses.current();
   }
 
   /** The import of Multus' cache, if this start did one. */
@@ -89,11 +96,11 @@ export class Journal {
 
   /** Whether a DEL of this container has a record ("live"), was lately removed or refused, or its record is lost. */
   knows(containerId: ContainerId): Knowledge {
-    const { state, index, quarantined } = this.#parts;
+    const { state, index } = this.#parts;
     if (state.has(containerId)) return "live";
     if (state.isSettled(containerId)) return "settled";
     if (index.has(containerId) || this.#importPending()) return "lost";
-    return quarantined.some(({ source }) => source !== "offline") ? "lost" : "never-added";
+    return this.losses().some(({ source }) => source !== "offline") ? "lost" : "never-added";
   }
 
   /** Its ADD failed. Without a record nothing was done for it, so its DEL is quick. This need not be durable. */

@@ -71,7 +71,7 @@ function nodeWith(
   };
   const needs = {
     config: { ...config, delegates: [asJsonText(`{"ipam":{"dataDir":"${dataDir}"}}`, "the test")] },
-    journal: { all: () => [], leaks: () => [], quarantined: () => [] },
+    journal: { all: () => [], leaks: () => [], losses: () => [] },
     view: { networks: () => [] },
     confs: new ConfCache(),
   };
@@ -114,7 +114,7 @@ test("OrphanLeases notes that an old hand cannot look", async () => {
     clock: systemClock,
     config,
     logger: silentLogger,
-    journal: { all: () => [], leaks: () => [], quarantined: () => [] },
+    journal: { all: () => [], leaks: () => [], losses: () => [] },
     turns: new Turns(),
     view: { networks: () => [] },
     confs: new ConfCache(),

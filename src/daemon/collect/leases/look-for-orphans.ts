@@ -15,7 +15,7 @@ import { KnownContainers, orphansAmong } from "./leases.ts";
 
 type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
-  readonly journal: Pick<Journal, "leaks" | "quarantined">;
+  readonly journal: Pick<Journal, "leaks" | "losses">;
 };
 
 interface LeaseLook {
@@ -39,7 +39,7 @@ export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeed
   const runtime = (await runtimeResults(hand, needs.config.runtimeCniDir))?.map(({ name }) => name);
   const known = new KnownContainers(knownIds(needs, multus.scratch), [...multus.results, ...(runtime ?? [])]);
   const alive = [...sight.alive].map((record) => String(record.containerId));
-  const isDamaged = needs.journal.quarantined().length > 0;
+  const isDamaged = needs.journal.losses().length > 0;
   const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, needs.config.runtimeCniDir);
   const orphans = orphansAmong(leases, known);
   if (orphans.length === 0) return { orphans, doubt, notes };

@@ -24,7 +24,7 @@ interface LeaseNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir" | "cniDir" | "delegates" | "runtimeCniDir">;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly journal: Pick<Journal, "all" | "leaks" | "losses">;
   readonly turns: Turns;
   readonly view: Pick<View, "networks">;
   readonly confs: ConfCache;
