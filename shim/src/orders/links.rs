@@ -171,6 +171,6 @@ mod tests {
 
     #[test]
     fn the_loopback_is_everywhere() {
-        assert!(names_here().unwrap().0.contains(&b"lo".to_vec()));
+        assert!(names_here().unwrap().0.contains(b"lo".as_slice()));
     }
 }
