@@ -203,7 +203,8 @@ export class Journal {
     const { clock } = this.#options;
     const attempts = leak.attempts + 1;
     const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
-    const retry = { reason, attempts, nextTryWallMs, hasTimedOut };
+    const repeats = reason === leak.reason ? leak.repeats + 1 : 0;
+    const retry = { reason, attempts, nextTryWallMs, hasTimedOut, repeats };
     await this.#parts.writer.submit({ kind: "leak-retried", id, retry });
   }
 
