@@ -101,11 +101,14 @@ fn ctime_of(path: &str, facts: &fs::Metadata) -> Option<u64> {
     is_mount.then_some(u64::try_from(nanoseconds).ok()?)
 }
 
-/// The interfaces of this thread's namespace. Unlike rtnetlink, this file does not wait for the kernel's lock on links,
-/// which every plugin of the node takes.
 fn own_links() -> Option<Vec<Vec<u8>>> {
-    let names = names_in(&fs::read("/proc/thread-self/net/dev").ok()?);
-    (names.len() <= LINKS_MAX).then_some(names)
+    own_names().filter(|names| names.len() <= LINKS_MAX)
+}
+
+/// The interfaces of this thread's namespace. Unlike rtnetlink, this file does not wait for the kernel's lock on links,
+/// which every plugin of the node takes. None if /proc belongs to another PID namespace.
+pub fn own_names() -> Option<Vec<Vec<u8>>> {
+    Some(names_in(&fs::read("/proc/thread-self/net/dev").ok()?))
 }
 
 /// Two lines of headings, then a line for each interface: its name, a colon, counters.

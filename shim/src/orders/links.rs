@@ -15,9 +15,8 @@ use crate::wire::tag;
 
 /// An outcome with its step and its flag stays below the 4,096 fields of a frame. No node has that many interfaces.
 const LINKS_MAX: usize = 4_000;
-/// When interfaces come or go during the listing, the kernel marks the list and the hand asks again. On a busy host that
-/// may be so each time.
-const TRIES_MAX: u32 = 5;
+/// Two equal lists in a row are the truth. On a busy host each may differ from the one before.
+const LOOKS_MAX: u32 = 6;
 /// `struct ifinfomsg`.
 const FIXED_BYTES: usize = 16;
 const IFLA_IFNAME: u16 = 3;
@@ -106,26 +105,35 @@ fn is_user(pid: &str, here: Inode) -> io::Result<bool> {
     }
 }
 
-/// The names, and whether these are certainly all. One list may lack an interface that was there the whole time; five
-/// together hardly do.
+/// The names, and whether these are certainly all. A list that is read while interfaces come and go may lack one that was
+/// there the whole time; several together hardly do.
 fn names_here() -> io::Result<(BTreeSet<Vec<u8>>, bool)> {
-    let netlink = Netlink::open()?;
-    let mask = SKIP_STATISTICS.to_ne_bytes();
-    let request = message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &[0; FIXED_BYTES], &[(IFLA_EXT_MASK, &mask[..])]);
     let mut seen = BTreeSet::new();
-    for _ in 0..TRIES_MAX {
-        let mut names = BTreeSet::new();
-        let is_whole = netlink.dump(&request, &mut |kind, payload| {
-            if kind == RTM_NEWLINK {
-                names.extend(name_of(payload));
-            }
-        })?;
-        if is_whole {
+    let mut last = BTreeSet::new();
+    for _ in 0..LOOKS_MAX {
+        let names = match netns::own_names() {
+            Some(names) => names.into_iter().collect(),
+            None => names_by_netlink()?,
+        };
+        if names == last {
             return Ok((names, true));
         }
-        seen.append(&mut names);
+        seen.extend(names.iter().cloned());
+        last = names;
     }
     Ok((seen, false))
+}
+
+fn names_by_netlink() -> io::Result<BTreeSet<Vec<u8>>> {
+    let mask = SKIP_STATISTICS.to_ne_bytes();
+    let request = message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &[0; FIXED_BYTES], &[(IFLA_EXT_MASK, &mask[..])]);
+    let mut names = BTreeSet::new();
+    Netlink::open()?.dump(&request, &mut |kind, payload| {
+        if kind == RTM_NEWLINK {
+            names.extend(name_of(payload));
+        }
+    })?;
+    Ok(names)
 }
 
 fn name_of(payload: &[u8]) -> Option<Vec<u8>> {
@@ -172,5 +180,6 @@ mod tests {
     #[test]
     fn the_loopback_is_everywhere() {
         assert!(names_here().unwrap().0.contains(b"lo".as_slice()));
+        assert!(names_by_netlink().unwrap().contains(b"lo".as_slice()));
     }
 }
