@@ -17,26 +17,32 @@ interface Old {
 
 interface BridgeNode extends AsyncDisposable {
   readonly lab: Lab;
-  readonly bridge: RealBridge;
   readonly primary: Record<string, unknown>;
 }
 
+interface BridgeNodeOptions {
+  readonly withHand?: boolean;
+  /** Makes what the view has from the start: a DEL, unlike an ADD, waits for no pod. */
+  readonly before?: (lab: Lab, bridge: RealBridge) => Promise<void>;
+}
+
 /** A node whose primary is the distribution's bridge, and whose runtime keeps its files in the lab. */
-async function startBridgeNode(options: { readonly withHand?: boolean } = {}): Promise<BridgeNode> {
+async function startBridgeNode({ before, ...options }: BridgeNodeOptions = {}): Promise<BridgeNode> {
   const bridge = realBridge("o");
   let primary: Record<string, unknown> = {};
   const lab = await startNode({
     ...options,
-    prepare: (lab) => {
+    prepare: async (lab) => {
       primary = bridge.conf("primary", { dataDir: ipamFolder(lab) });
-      return lab.configure({ delegates: [primary], runtimeCniDir: lab.path("cni") });
+      await lab.configure({ delegates: [primary], runtimeCniDir: lab.path("cni") });
+      await before?.(lab, bridge);
     },
   });
   const dispose = async (): Promise<void> => {
     await lab.remove();
     await bridge[Symbol.asyncDispose]();
   };
-  return { lab, bridge, primary, [Symbol.asyncDispose]: dispose };
+  return { lab, primary, [Symbol.asyncDispose]: dispose };
 }
 
 function old(lab: Lab, name: string): Old {
@@ -75,11 +81,15 @@ function links(netns: string): readonly string[] {
 }
 
 test("a pod older than Levee, with its networks in the view: its DEL leaves no interface and no address", async () => {
-  await using node = await startBridgeNode();
-  const { lab, bridge, primary } = node;
-  const lan = bridge.conf("lan", { dataDir: ipamFolder(lab) });
-  await lab.network("lan", lan);
-  await lab.pod("web", { [networksAnnotation]: "lan" });
+  let lan: Record<string, unknown> = {};
+  await using node = await startBridgeNode({
+    before: async (lab, bridge) => {
+      lan = bridge.conf("lan", { dataDir: ipamFolder(lab) });
+      await lab.network("lan", lan);
+      await lab.pod("web", { [networksAnnotation]: "lan" });
+    },
+  });
+  const { lab, primary } = node;
   const call = old(lab, "web");
   attachBare(primary, call);
   attachBare(lan, call, "net1");
@@ -100,9 +110,10 @@ test("a pod older than Levee that is gone from the view: the default network of 
 });
 
 test("a pod older than Levee whose definition is missing: the default network is deleted all the same", async () => {
-  await using node = await startBridgeNode();
+  await using node = await startBridgeNode({
+    before: (lab) => lab.pod("web", { [networksAnnotation]: "nowhere" }),
+  });
   const { lab, primary } = node;
-  await lab.pod("web", { [networksAnnotation]: "nowhere" });
   const call = old(lab, "web");
   attachBare(primary, call);
   expectSilence(await lab.cni("DEL", call));
