@@ -94,7 +94,7 @@ export class RecoverItem {
     // Another namespace may be at that path by now.
     const identity = sameNetns(netnsIdentity, found) ? found : undefined;
     const now = { path: hand.isResident ? netns : "", identity };
-    const kept = { sign: signOfKept(netnsIdentity !== undefined, attempts) };
+    const kept = { sign: signOfKept(netnsIdentity !== undefined && identity === undefined, attempts) };
     const container = { ...request, now, kept, config: () => Promise.resolve(config) };
     await this.#needs.unknown.delete(hand, container, { leftMs: () => limitMs });
   }
@@ -148,9 +148,9 @@ async function netnsNow(hand: Hand, record: AttachmentRecord, needs: RecoverNeed
   return now;
 }
 
-/** What speaks for an attachment when the runtime has removed the namespace and its own file after the kept DEL. */
-function signOfKept(hadNetns: boolean, attempts: number): string | undefined {
-  if (hadNetns) return "it had a network namespace when its DEL was put off";
+/** What speaks for an attachment although the runtime has removed the namespace and its own file since the kept DEL. */
+function signOfKept(lostNetns: boolean, attempts: number): string | undefined {
+  if (lostNetns) return "it had a network namespace when its DEL was put off, and that is gone";
   return attempts < looksMax ? undefined : `${attempts} looks could not tell whether something of it is left`;
 }
 
