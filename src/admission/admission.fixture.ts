@@ -70,6 +70,8 @@ export class Storm {
   readonly #aloneMs: number;
   readonly #cores: number;
   readonly #strangers: number;
+  /** How many times longer than alone a run takes. */
+  slowness = 1;
   #busy = 0;
 
   /** `strangers` are other busy processes. Each takes as much of the cores as one plugin. */
@@ -102,7 +104,7 @@ export class Storm {
     for (const network of permit.request.networks) {
       permit.started(network);
       this.#busy += 1;
-      const tookMs = this.#aloneMs * Math.max(1, (this.#busy + this.#strangers) / this.#cores);
+      const tookMs = this.#aloneMs * this.slowness * Math.max(1, (this.#busy + this.#strangers) / this.#cores);
       await this.clock.sleep(tookMs);
       this.#busy -= 1;
       permit.ran(okRun({ network, tookMs, cpuMs: this.#aloneMs }));

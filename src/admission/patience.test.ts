@@ -103,18 +103,34 @@ describe("Admission tells a call early that will not be served in time", () => {
   test("once it is served at its next try, and says when to come back", async () => {
     const { clock, storm } = await busyLine(100);
     expect(storm.refused).toEqual([]);
-    await clock.advance(30_000);
+    await clock.advance(50_000);
     const early = storm.refused.length;
     expect(early).toBeGreaterThan(10);
     expect(storm.refused[0]?.reason).toMatch(
       /^Cannot attach now: \d+ calls are ahead of it, which takes about [\d.]+ s at the present rate, and it may wait [\d.]+ s more; come back in [\d.]+ s or later; the runtime retries$/u,
     );
-    await clock.advance(90_000);
+    await clock.advance(70_000);
     expect(storm.attached).toHaveLength(100);
     // 30 cannot be served within their 70 s, and hardly any of them leaves twice.
     expect(storm.refused.length).toBeWithin(30, 35);
     expect(storm.attached.at(-1)?.atMs).toBeLessThan(101_000);
   });
+
+  test.each([[1], [2]])(
+    "and sends none away that is served in time on a node whose speed changes (seed %d)",
+    async (seed) => {
+      const world = node({}, seed);
+      const { clock } = world;
+      const storm = new Storm(world, { aloneMs: 60 });
+      clock.every(7_000, () => {
+        storm.slowness = clock.random() < 0.5 ? 1 : 4;
+      });
+      for (const request of pods(1_250)) void storm.pod(request);
+      await clock.advance(70_000);
+      expect(storm.attached).toHaveLength(1_250);
+      expect(storm.refused).toEqual([]);
+    },
+  );
 
   test("but keeps one whose turn is far away, because its comings back cost the node more than its wait", async () => {
     const { clock, storm } = await busyLine(300);

@@ -4,6 +4,9 @@ import type { AdmissionRequest } from "./request.ts";
 import type { Failure } from "./hold/retry-budget.ts";
 import type { RulingEmitter } from "./ruling-emitter.ts";
 
+/** The pod that pays for a failure. Its namespace matters only when a plugin failed. */
+type Charged = Pick<AdmissionRequest, "pod" | "wants"> & Partial<Pick<AdmissionRequest, "namespace">>;
+
 /** A hung plugin takes more than this many times its usual time. */
 const hungMedians = 5;
 /** And it has used no CPU for this long. A busy plugin is slow because of load, and must keep its slot. */
@@ -109,12 +112,20 @@ export class PermitBooks implements PermitOwner {
   }
 
   /** Counts a failure for the pod, and for the network if a network failed. */
-  charge({ pod, wants }: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
+  charge({ pod, wants, namespace = "" }: Charged, told: Failure): void {
     const { budget } = this.#parts;
+    const failure = this.#judged(namespace, told);
     if (pod !== "" && wants !== undefined) budget.failed(pod, wants, failure);
     if (failure.cause === "network" && failure.network !== undefined) {
       this.#networkFailed(failure.network, pod, failure.reason);
     }
+  }
+
+  /** Without the plugin's answer, which decides whether the network or the pod failed and may be long. */
+  #judged(namespace: string, { answer, ...failure }: Failure): Failure {
+    const { network } = failure;
+    if (answer === undefined || network === undefined) return failure;
+    return this.#parts.breaker.counts(network, namespace, answer) ? failure : { ...failure, cause: "values" };
   }
 
   /**

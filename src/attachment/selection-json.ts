@@ -1,7 +1,7 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { foldKey } from "../cni/fold-key.ts";
-import { ifnameProblem } from "../cni/interface-name.ts";
+import { ifnameProblem, kernelProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
 import { arrayElements, jsonKind, jsonString, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
@@ -105,7 +105,7 @@ class ElementFields {
     const key = this.string("interface") === undefined ? "interfaceRequest" : "interface";
     const ifname = this.string(key);
     if (ifname === undefined) return undefined;
-    const problem = ifnameProblem(ifname);
+    const problem = ifnameProblem(ifname) ?? kernelProblem(ifname);
     if (problem !== undefined) throw this.error(key, `cannot be used, ${problem}`);
     return ifname as IfName; // no problem found
   }

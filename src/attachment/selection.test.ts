@@ -100,6 +100,15 @@ describe("parseSelection in short form", () => {
     );
   });
 
+  test.each([
+    ["all", "interface name is all or default, which the kernel reserves"],
+    ["net%d", "interface name contains %, which the kernel replaces"],
+  ])("refuses the interface name %j, which only the kernel would refuse", (ifname, why) => {
+    expect(refusal(() => parse(`default/net1@${ifname}`)).message).toBe(
+      `parsePodNetworkAnnotation: parsePodNetworkObjectName: Failed to parse interface name: ${why}. interface name '${ifname}'`,
+    );
+  });
+
   test.each(["myIfc Name", "very_long_interface_name", "sixteen-bytes-xx", "a:b", "..", "éééééééé", "a\u0000b"])(
     "refuses the interface name %j",
     (ifname) => {
@@ -243,6 +252,14 @@ describe("parseSelection in JSON form with the texts of Multus", () => {
     [
       '"interfaceRequest":".."',
       `${jsonPrefix}element 0: key "interfaceRequest" cannot be used, interface name is . or ..: current value is ".."`,
+    ],
+    [
+      '"interface":"default"',
+      `${jsonPrefix}element 0: key "interface" cannot be used, interface name is all or default, which the kernel reserves: current value is "default"`,
+    ],
+    [
+      '"interface":"a%d"',
+      `${jsonPrefix}element 0: key "interface" cannot be used, interface name contains %, which the kernel replaces: current value is "a%d"`,
     ],
   ])("refuses %s with the known text", (members, message) => {
     expect(refusal(() => element(members)).message).toBe(message);

@@ -3,7 +3,7 @@ import { defaultNetworkAnnotation } from "../base/annotations.ts";
 import { LeveeError } from "../base/errors.ts";
 import { firstChars } from "../base/short-text.ts";
 import { trimSpace } from "../base/trim-space.ts";
-import { ifnameBytesMax } from "../cni/interface-name.ts";
+import { ifnameBytesMax, kernelProblem } from "../cni/interface-name.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { arrayElements, asJsonText, jsonKind } from "../cni/json-text.ts";
 import { parseElement } from "./selection-json.ts";
@@ -115,10 +115,10 @@ function checkLabel(label: string): void {
 function checkShortIfname(ifname: string): void {
   // Stricter than Multus: libcni and the kernel would refuse these names later.
   const isBad = /[\s/:\p{Cc}]/u.test(ifname) || ifname === "." || ifname === "..";
-  if (!isBad && Buffer.byteLength(ifname, "utf8") <= ifnameBytesMax) return;
-  throw shortFormError(
-    `Failed to parse interface name: must be less than 15 chars and not contain '/' or spaces. interface name '${shown(ifname)}'`,
-  );
+  const isLong = Buffer.byteLength(ifname, "utf8") > ifnameBytesMax;
+  const problem = isBad || isLong ? "must be less than 15 chars and not contain '/' or spaces" : kernelProblem(ifname);
+  if (problem === undefined) return;
+  throw shortFormError(`Failed to parse interface name: ${problem}. interface name '${shown(ifname)}'`);
 }
 
 /** An annotation may have 256 KiB without a comma, which is too long for an error. */

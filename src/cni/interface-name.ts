@@ -14,6 +14,12 @@ export function ifnameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** The kernel refuses these names or completes them itself, as `a%d`, so the plugin of such a pod can only fail. */
+export function kernelProblem(name: string): string | undefined {
+  if (name === "all" || name === "default") return "interface name is all or default, which the kernel reserves";
+  return name.includes("%") ? "interface name contains %, which the kernel replaces" : undefined;
+}
+
 export function isIfName(name: string): name is IfName {
   return ifnameProblem(name) === undefined;
 }

@@ -82,6 +82,7 @@ function leakOf(number: number, bootId: string): LeakEntry {
     sinceWallMs: 1_700_000_000_000 + number,
     attempts: 3,
     hasTimedOut: false,
+    repeats: 0,
     // Not during the test.
     nextTryWallMs: Date.now() + 3_600_000,
   };

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { AttachmentsAnswer, AttachmentView } from "../../src/wire/node-view.ts";
 import { Lab, type CniCall, type CniOutcome } from "../lab/lab.ts";
@@ -49,16 +50,38 @@ export function longResult(): string {
   return JSON.stringify({ cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], dns: { search: domains } });
 }
 
+interface UnreadPipe {
+  readonly prefix: readonly string[];
+  /** Resolves when the shim writes its result, so it has all of it. */
+  untilWritten(): Promise<void>;
+  read(): void;
+}
+
 /** A pipe for the shim's result that has no reader until the test says so. A paused stream of ours could have read ahead. */
-export function unreadPipe(lab: Lab): { readonly prefix: readonly string[]; read(): void } {
+export function unreadPipe(lab: Lab): UnreadPipe {
   const pipe = lab.path("unread");
   execFileSync("mkfifo", [pipe]);
   return {
+    untilWritten: async () => {
+      // One byte less does not make room for more: a pipe holds pages.
+      const file = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+      await lab.until("the shim writes its result", () => Promise.resolve(hasByte(file) || undefined));
+      closeSync(file);
+    },
     prefix: ["sh", "-c", `exec "$@" 1<>${pipe}`, "sh"],
     read: () => {
       spawn("cat", [pipe], { stdio: "ignore" });
     },
   };
+}
+
+function hasByte(file: number): boolean {
+  try {
+    return readSync(file, Buffer.alloc(1)) === 1;
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "EAGAIN") return false;
+    throw thrown;
+  }
 }
 
 export function isDead(process: ChildProcess): boolean {

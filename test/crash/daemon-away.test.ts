@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Lab } from "../lab/lab.ts";
 import {
@@ -124,10 +124,7 @@ test("the daemon is killed between FINISH and ACK: the note on disk is the ackno
   const call = podCall(lab, "c1");
   const pipe = unreadPipe(lab);
   const shim = lab.start("ADD", { ...call, prefix: pipe.prefix });
-  await lab.until("it is committed", async () =>
-    (await readFile(join(lab.stateDir, "journal.log"), "utf8")).includes("commit") ? true : undefined,
-  );
-  await pause(200);
+  await pipe.untilWritten();
   daemon.kill("SIGSTOP");
   pipe.read();
   await pause(300);

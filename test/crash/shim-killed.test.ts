@@ -117,9 +117,9 @@ test("killed after its result was ready but before it could be written: the atta
     await lab.startDaemon();
     if (withHand) await lab.startHand();
     const call = podCall(lab, "c1");
-    const shim = lab.start("ADD", { ...call, prefix: unreadPipe(lab).prefix });
-    await lab.until("gamma has run", async () => ((await story(lab)).includes("ADD gamma net1") ? true : undefined));
-    await pause(300);
+    const pipe = unreadPipe(lab);
+    const shim = lab.start("ADD", { ...call, prefix: pipe.prefix });
+    await pipe.untilWritten();
     expect((await attachments(lab)).map(({ phase }) => phase)).toEqual(["attaching"]);
     shim.process.kill("SIGKILL");
     if (!withHand) {

@@ -34,9 +34,10 @@ group(`Levee beside Multus in ${cases.length} generated cases, LEVEE_SEED=${seed
   beforeAll(async () => {
     stage = await Stage.start();
     await stage.set([...cases, ...there, ...back]);
-  }, 120_000);
+  }, runMs);
 
-  afterAll(() => stage.stop(), 60_000);
+  // Each bridge takes the kernel a moment.
+  afterAll(() => stage.stop(), runMs);
 
   test(
     "every difference is one of docs/compat.md",

@@ -161,6 +161,13 @@ test("KILL ends the run of that step and no other", async () => {
   expect(text(outcome.stdout)).toBe("begun\n");
 });
 
+test.skipIf(!canMakeLeaf())("plugins that cannot be executed leave no cgroup behind", async () => {
+  const plugin = sandbox.plugin("p", "");
+  writeFileSync(sandbox.path("bin/p"), "\u0001 no program");
+  for (let step = 0; step < 20; step += 1) expect(await run(plugin)).toMatchObject({ failure: "exec" });
+  expect(leavesOf(identity)).toEqual([]);
+});
+
 describe("what does not run", () => {
   test("a plugin that is in no folder is missing, with its name and the list", async () => {
     const outcome = await run("absent" as PluginType);

@@ -11,7 +11,7 @@ use crate::base::identity::{process_stat, ProcessStat};
 use crate::orders::job::Job;
 use crate::orders::outcome::Outcome;
 use crate::orders::rules::time_limit;
-use crate::plugin::leaf::LostLeaves;
+use crate::plugin::leaf::{remove_orphans, LostLeaves};
 use crate::sys::{self, Exit, PollFd};
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
@@ -146,6 +146,8 @@ impl Reap {
     }
 
     fn answer(&self) -> Outcome {
+        // A process that a plugin left behind may have ended since.
+        remove_orphans();
         Outcome::done(Fields::new().number(tag::PROCESSES, self.killed.len() as u64))
     }
 }

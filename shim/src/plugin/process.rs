@@ -31,13 +31,17 @@ pub fn find(plugin: &str, path_list: &str) -> Option<PathBuf> {
     })
 }
 
-/// If `cgroup_procs` is given, the child first moves itself into that cgroup. If `leaf` is given, it starts in that one.
-pub fn start(
-    program: &Path,
-    order: &RunOrder,
-    cgroup_procs: Option<RawFd>,
-    leaf: Option<RawFd>,
-) -> io::Result<Process> {
+/// The cgroups of a new process.
+pub struct Cgroups {
+    /// The `cgroup.procs` into which it moves itself.
+    pub procs: Option<RawFd>,
+    /// The cgroup of v2 in which it starts.
+    pub leaf: Option<RawFd>,
+    /// The leaf is below the cgroup of `procs`, so a process that starts in it stays.
+    pub is_leaf_below: bool,
+}
+
+pub fn start(program: &Path, order: &RunOrder, cgroups: &Cgroups) -> io::Result<Process> {
     let image = Image::new(program, &order.env)?;
     let parent = std::process::id() as i32;
     let (stdin_end, stdin) = pipe()?;
@@ -45,24 +49,25 @@ pub fn start(
     let (stderr, stderr_end) = pipe()?;
     // The child writes its errno here. Closed on exec, so its end without a word means that the plugin runs.
     let (trouble, trouble_end) = pipe()?;
-    let child = match leaf.map(sys::fork_into) {
-        Some(Ok(child)) => child,
+    let (child, procs) = match cgroups.leaf.map(sys::fork_into) {
+        Some(Ok(child)) => (child, cgroups.procs.filter(|_| !cgroups.is_leaf_below)),
         // The kernel has no such call, or the leaf is gone.
-        Some(Err(_)) | None => sys::fork_process()?,
+        Some(Err(_)) | None => (sys::fork_process()?, cgroups.procs),
     };
     let pid = match child {
         Some(pid) => pid,
         None => {
             let ends = [stdin_end.as_raw_fd(), stdout_end.as_raw_fd(), stderr_end.as_raw_fd()];
-            let errno = sys::errno_of(&become_plugin(&image, parent, ends, cgroup_procs));
+            let errno = sys::errno_of(&become_plugin(&image, parent, ends, procs));
             let _nobody_reads = sys::write_some(trouble_end.as_raw_fd(), &errno.to_ne_bytes());
             sys::exit_now(127)
         }
     };
     drop((stdin_end, stdout_end, stderr_end, trouble_end));
     let mut errno = [0; 4];
-    // The hand collects the child that could not become the plugin, as it collects every other.
     if File::from(trouble).read_exact(&mut errno).is_ok() {
+        // It is about to end. Its cgroup can be removed only after that.
+        sys::wait_for(pid);
         return Err(io::Error::from_raw_os_error(i32::from_ne_bytes(errno)));
     }
     for fd in [&stdin, &stdout, &stderr] {

@@ -10,7 +10,7 @@ use crate::orders::job::Job;
 use crate::orders::outcome::Outcome;
 use crate::plugin::leaf::{Leaf, LeafPlace};
 use crate::plugin::memory_cgroup::{MemoryCgroup, OomCounts, Version};
-use crate::plugin::process::{self, Process};
+use crate::plugin::process::{self, Cgroups, Process};
 use crate::plugin::progress::Watch;
 use crate::plugin::run_order::RunOrder;
 use crate::plugin::stream::{Keep, Stream};
@@ -108,9 +108,12 @@ impl Run {
         *tries += 1;
         let oom_before = OomCounts::now(self.surroundings.cgroup.as_ref());
         let leaf = self.surroundings.leaves.as_ref().and_then(LeafPlace::make);
-        // A leaf of v2 is below the cgroup that the plugin would move itself into.
-        let procs = self.surroundings.cgroup_procs.filter(|_| leaf.is_none() || !self.surroundings.is_unified());
-        match process::start(program, &self.order, procs, leaf.as_ref().map(Leaf::descriptor)) {
+        let cgroups = Cgroups {
+            procs: self.surroundings.cgroup_procs,
+            leaf: leaf.as_ref().map(Leaf::descriptor),
+            is_leaf_below: self.surroundings.is_unified(),
+        };
+        match process::start(program, &self.order, &cgroups) {
             Ok(process) => {
                 self.stage = Stage::Started(Box::new(Started::new(process, leaf, self.order.timeout, oom_before)));
                 self.pump();

@@ -172,6 +172,14 @@ pub fn next_exit(options: c_int) -> Option<Exit> {
     }
 }
 
+/// Waits for one child, and forgets how it ended.
+pub fn wait_for(pid: i32) {
+    let mut exit = Exit { pid, status: 0, usage: Usage::default() };
+    while unsafe { wait4(pid, &mut exit.status, 0, &mut exit.usage) } == -1
+        && io::Error::last_os_error().raw_os_error() == Some(EINTR)
+    {}
+}
+
 /// Replaces this process. Returns only if that failed.
 ///
 /// # Safety

@@ -1,4 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import { saltedHash } from "../line/salted-hash.ts";
+import type { PluginAnswer } from "./retry-budget.ts";
 
 /** Consecutive failures that open a network. With fewer, one hiccup of a plugin would hold up the node. */
 const failuresMin = 3;
@@ -8,6 +10,8 @@ const podsMin = 2;
 const probeMs = 5_000;
 /** The most networks remembered. The one with the oldest failure is forgotten first. A node uses some tens. */
 const networksMax = 256;
+/** Namespaces whose last refused values are remembered per network. Two that heard the same are enough. */
+const namespacesMax = 8;
 /** Length of the reason shown to calls that wait for the network. */
 const reasonCharsMax = 200;
 
@@ -27,6 +31,16 @@ interface Trouble {
   reason: string;
   openSinceMs: number | undefined;
   nextProbeMs: number;
+  /** A hash of the last answer of a plugin that had got no pod's own values. */
+  words: number | undefined;
+  /** The last answer to a pod's own values, by namespace. */
+  readonly refusals: Map<string, Refusal>;
+}
+
+/** Hashes, because a pod's own values may have many KiB. */
+interface Refusal {
+  readonly words: number;
+  readonly values: number;
 }
 
 /** Lets only a probe try a failing network now and then, instead of every call. */
@@ -59,6 +73,28 @@ export class NetworkBreaker {
   tried(network: string): void {
     const trouble = this.#troubles.get(network);
     if (trouble !== undefined) trouble.nextProbeMs = this.#clock.monotonicMs() + probeMs;
+  }
+
+  /**
+   * Whether a plugin's answer counts against the network. An answer to values that only the pod asked for may be the
+   * pod's own failure. It counts when a plugin without such values gave the same one, or when a pod of another namespace
+   * got it for other values. Pods of one namespace are not enough, because one user may have made all of them.
+   */
+  counts(network: string, namespace: string, answer: PluginAnswer): boolean {
+    const trouble = this.#trouble(network);
+    const words = saltedHash(answer.words, 0);
+    if (answer.values === "") {
+      trouble.words = words;
+      return true;
+    }
+    const { refusals } = trouble;
+    const values = saltedHash(answer.values, 0);
+    refusals.delete(namespace);
+    const isShared = [...refusals.values()].some((other) => other.words === words && other.values !== values);
+    refusals.set(namespace, { words, values });
+    const [oldest] = refusals.keys();
+    if (refusals.size > namespacesMax && oldest !== undefined) refusals.delete(oldest);
+    return isShared || trouble.words === words;
   }
 
   /** Returns true when this failure opens the network. */
@@ -94,6 +130,8 @@ export class NetworkBreaker {
       reason: "",
       openSinceMs: undefined,
       nextProbeMs: 0,
+      words: undefined,
+      refusals: new Map<string, Refusal>(),
     };
     // Delete and set, so that the map has the order of the last failures.
     this.#troubles.delete(network);

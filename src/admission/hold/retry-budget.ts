@@ -20,6 +20,8 @@ export type FailureCause =
   | "own"
   /** A plugin of the network failed, as it may for other pods. */
   | "network"
+  /** A plugin refused values that only this pod asked for. A retry may help: an address may become free. */
+  | "values"
   /** Anything else. */
   | "other";
 
@@ -29,6 +31,16 @@ export interface Failure {
   readonly network?: string;
   /** The error as the runtime got it. */
   readonly reason: string;
+  /** Present when a plugin answered, instead of hanging, being killed or not starting. */
+  readonly answer?: PluginAnswer;
+}
+
+/** The end of a plugin that failed by itself. */
+export interface PluginAnswer {
+  /** Its error without the names of network and interface, so that the errors of different pods can be compared. */
+  readonly words: string;
+  /** The values that it got and that only this pod asked for; empty without any. */
+  readonly values: string;
 }
 
 /** A time during which a pod is answered from memory instead of tried. */
@@ -117,10 +129,11 @@ export class RetryBudget {
     this.#entries.delete(pod);
   }
 
-  /** A network works again, so the pods that failed because of it may try at once. */
+  /** A network works again, so the pods that failed because of it, or may have, try at once. */
   networkRecovered(network: string): void {
     for (const [pod, { failure }] of this.#entries) {
-      if (failure.cause === "network" && failure.network === network) this.#entries.delete(pod);
+      const { cause } = failure;
+      if ((cause === "network" || cause === "values") && failure.network === network) this.#entries.delete(pod);
     }
   }
 

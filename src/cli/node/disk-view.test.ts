@@ -126,6 +126,7 @@ describe("leaksOnDisk", () => {
       attempts: 3,
       nextTryWallMs: 9,
       hasTimedOut: false,
+      repeats: 0,
     };
     const quarantined = [
       { name: "journal-0-ff.bad", source: "journal", reason: "checksum", offset: 0, bytes: 9, foundWallMs: 7 },

@@ -23,7 +23,8 @@ function behindText({ namespaces, namespacesTotal, ofItsNamespace, position }: W
 }
 
 export function heldText(view: FailingView): string {
-  const remedy = view.cause === "own" ? "; a change of the pod or its networks ends the wait" : "";
+  const isOwn = view.cause === "own" || view.cause === "values";
+  const remedy = isOwn ? "; a change of the pod or its networks ends the wait" : "";
   return `${failuresText(view)}, next try in ${tookText(view.nextTryMs)}${remedy}; last: ${view.reason}`;
 }
 

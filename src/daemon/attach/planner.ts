@@ -38,7 +38,7 @@ export class Planner {
     const conf = effectiveNetConf(text, config);
     accounts.seen(conf);
     const { wanted, networks } = await lookUp.behindLine(call, request, found, conf);
-    reports.asksFor(wanted.definitions.keys());
+    reports.asksFor(wanted.definitions.keys(), networks.defaultElement !== undefined);
     const { runtimeConfig } = conf;
     const chains = planAttachments({ request, ...networks, runtimeConfig, deviceInfoDir: config.deviceInfoDir });
     await names.refuse(call, new Set(chains.map((chain) => chain.ifname)));

@@ -90,6 +90,52 @@ test("ChainReports follows the networks that the annotations of the call name", 
   expect(admission.isFailing(nodeNetworks)).toBe(false);
 });
 
+/** A chain whose pod asked for a MAC address. */
+function chainWithMac(network: string): Chain {
+  const link = { type: "bridge", stdin: "{}" };
+  const multus = { config: "{}", isList: false, capabilityArgs: {}, request: { mac: "02:00:00:00:00:01" } };
+  return { ...chain(network), links: [link], multus } as unknown as Chain; // only what is looked at
+}
+
+test.each([
+  ["delegate-failed", { exitCode: 1 }, "values"],
+  ["decode-failed", { exitCode: 0 }, "values"],
+  ["delegate-failed", { signal: 11 }, "network"],
+  ["delegate-oom", { exitCode: 1 }, "network"],
+  ["delegate-timeout", { timedOut: true }, "network"],
+  ["delegate-missing", { failure: "missing" }, "network"],
+] as const)(
+  "ChainReports charges %s after %j to the pod only if a plugin answered its own values: %s",
+  async (code, outcome, cause) => {
+    const { admission, reports } = await reported();
+    const begun = chainWithMac("default/lan");
+    reports.begin(begun);
+    reports.ran({ ...ran(outcome), chain: begun, link: begun.links[0] } as Ran);
+    reports.end(false);
+    await reports.failed(new LeveeError(code, "default/lan (net1): no"));
+    expect(admission.failuresOf("uid-1")).toMatchObject({ failure: { cause, network: "default/lan" } });
+  },
+);
+
+test("ChainReports charges a route that cannot be set to the pod that asked for it", async () => {
+  const { admission, reports } = await reported();
+  reports.begin({ ...chain("default/lan"), routes: { dropV4: true, dropV6: false, gateways: ["10.0.0.1"] } });
+  await reports.failed(new LeveeError("routes-failed", "no"));
+  expect(admission.failuresOf("uid-1")).toMatchObject({ failure: { cause: "values" } });
+});
+
+test("ChainReports keeps a default network that the pod chose apart from the node's", async () => {
+  const { admission, permit, reports } = await reported();
+  reports.asksFor([], true);
+  reports.begin(chain("default/lan", true));
+  expect(permit.running).toMatchObject({ network: "default/lan" });
+  reports.ran(ran({ timedOut: true }));
+  reports.end(false);
+  await reports.failed(new LeveeError("delegate-timeout", "too late"));
+  expect(permit.failedNetwork).toBeUndefined();
+  expect(admission.failuresOf("uid-1")).toMatchObject({ failures: 1, failure: { cause: "values" } });
+});
+
 test("ChainReports tells which network's plugin was killed for lack of memory, and the limit goes down", async () => {
   const { admission, told, reports } = await reported();
   reports.begin(chain("default/lan"));

@@ -1,10 +1,10 @@
 import type { PluginRun, Permit } from "../../admission/permit.ts";
+import type { Failure } from "../../admission/hold/retry-budget.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { isOomKill } from "../../hands/explain-outcome.ts";
 import type { Ran } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import type { Outcome } from "../../wire/outcome.ts";
 import { nodeNetworks } from "../../admission/request.ts";
 import { pluginFailure, requestFailure } from "./failure-cause.ts";
 
@@ -25,8 +25,9 @@ export class ChainReports {
   readonly #isUndo: boolean;
   #networks: ReadonlySet<string>;
   #network = nodeNetworks;
-  #hasBegun = false;
-  #outcomes: Outcome[] = [];
+  #chain: Chain | undefined;
+  #choosesDefault = false;
+  #runs: Ran[] = [];
 
   constructor(permit: Permit, account?: Account, { isUndo = false } = {}) {
     this.#permit = permit;
@@ -44,16 +45,19 @@ export class ChainReports {
 
   /**
    * The networks that the annotations of the call name. The pod keeps the share of slots that it was admitted with,
-   * because the two rarely differ.
+   * because the two rarely differ. `choosesDefault`: they name its default network, too.
    */
-  asksFor(networks: Iterable<string>): void {
+  asksFor(networks: Iterable<string>, choosesDefault = false): void {
     this.#networks = new Set(networks);
+    this.#choosesDefault = choosesDefault;
   }
 
-  begin({ network, isDefault }: Chain): void {
-    this.#network = !isDefault && this.#networks.has(network) ? network : nodeNetworks;
-    this.#hasBegun = true;
-    this.#outcomes = [];
+  begin(chain: Chain): void {
+    const { network, isDefault } = chain;
+    const isOfPod = isDefault ? this.#choosesDefault : this.#networks.has(network);
+    this.#network = isOfPod ? network : nodeNetworks;
+    this.#chain = chain;
+    this.#runs = [];
     this.#permit.started(this.#network);
   }
 
@@ -62,13 +66,13 @@ export class ChainReports {
     this.#permit.progress(idleMs, plugin);
   }
 
-  ran({ outcome }: Ran): void {
-    this.#outcomes.push(outcome);
+  ran(ran: Ran): void {
+    this.#runs.push(ran);
   }
 
   /** The chain has ended. A resumed chain whose plugins had all run before is not counted again. */
   end(isOk: boolean): void {
-    if (this.#outcomes.length > 0) this.#permit.ran(this.#run(isOk));
+    if (this.#runs.length > 0) this.#permit.ran(this.#run(isOk));
   }
 
   succeeded(): void {
@@ -86,19 +90,26 @@ export class ChainReports {
   }
 
   async failed(error: LeveeError): Promise<void> {
-    const failure = this.#hasBegun ? pluginFailure(error, this.#network) : requestFailure(error);
+    const failure = this.#failureOf(error);
     if (failure === undefined || this.#isOutOfTime(error)) return;
     await this.#account?.look();
     this.#permit.settle(failure);
   }
 
+  #failureOf(error: LeveeError): Failure | undefined {
+    const chain = this.#chain;
+    if (chain === undefined) return requestFailure(error);
+    const isChosen = chain.isDefault && this.#choosesDefault;
+    return pluginFailure(error, this.#network, { chain, isChosen, last: this.#runs.at(-1) });
+  }
+
   /** A wait or another network used up the time before this network's first plugin ran. This network is not to blame. */
   #isOutOfTime({ code }: LeveeError): boolean {
-    return code === "delegate-timeout" && this.#outcomes.length === 0;
+    return code === "delegate-timeout" && this.#runs.length === 0;
   }
 
   #run(isOk: boolean): PluginRun {
-    const outcomes = this.#outcomes;
+    const outcomes = this.#runs.map(({ outcome }) => outcome);
     const last = outcomes.at(-1);
     const isTimeout = outcomes.some(({ timedOut }) => timedOut);
     return {

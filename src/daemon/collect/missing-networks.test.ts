@@ -39,7 +39,7 @@ test("networksAskedFor reads both annotations, and ignores an unreadable one", (
 
 test("recordOfPod takes the newest record of the same pod, not its predecessor's", () => {
   const own = { namespace: "shop" as Namespace, name: "web" as PodName, uid: "u1" as PodUid };
-  const older = attachedTo([], { pod: own, startedWallMs: 1 });
+  const older = attachedTo([], { pod: own, startedWallMs: 4 });
   const newer = attachedTo([], { pod: own, startedWallMs: 2 });
   const predecessor = attachedTo([], { pod: { ...own, uid: "u0" as PodUid }, startedWallMs: 3 });
   expect(recordOfPod(pod(), [older, newer, predecessor])).toBe(newer);

@@ -39,11 +39,11 @@ export function networksAskedFor(pod: PodFacts, multusNamespace: Namespace): rea
   }
 }
 
-/** The newest record of this pod; a predecessor of the same name does not count. */
+/** The newest record of this pod, of records in the journal's order. A predecessor of the same name does not count. */
 export function recordOfPod(pod: PodFacts, records: readonly AttachmentRecord[]): AttachmentRecord | undefined {
   const isOwn = ({ pod: { uid } }: AttachmentRecord): boolean =>
     uid === "" || pod.uid === "" || uid === pod.uid || pod.isStatic;
-  return records.filter(isOwn).toSorted((left, right) => right.startedWallMs - left.startedWallMs)[0];
+  return records.findLast(isOwn);
 }
 
 export function withoutRecord(pod: PodFacts, asked: readonly string[]): readonly MissingNetwork[] {

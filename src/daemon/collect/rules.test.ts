@@ -57,11 +57,18 @@ test("judge: a namespace with the number of a dead one is told apart by its cook
 
 test("judge: dead, when a later container has the interface in a namespace with the record's number", async () => {
   const netns = { path: "/run/netns/pod1", identity: { device: nsfs, inode: 1n } };
-  const old = attached(1, { startedWallMs: 10 });
-  const later = attached(2, { netns, startedWallMs: 20 });
+  const old = attached(1, { startedWallMs: 20 });
+  const later = attached(2, { netns, startedWallMs: 10 });
   expect(await fates([old, later], first)).toEqual(["dead", "alive"]);
   const otherBoot = attached(2, { netns, startedWallMs: 20, bootId: "another" });
   expect(await fates([old, otherBoot], first)).toEqual(["alive", "alive"]);
+});
+
+test("judge: a stale record without a cookie and with a later time does not make the living one dead", async () => {
+  const identity = { device: nsfs, inode: 1n, cookie: 77n };
+  const stale = attached(1, { startedWallMs: 20 });
+  const living = attached(2, { netns: { path: "/run/netns/pod1", identity }, startedWallMs: 10 });
+  expect(await fates([stale, living], { "/run/netns/pod1": identity })).toEqual(["dead", "alive"]);
 });
 
 test("judge: unproven, when no namespace is seen in the folder, or only a file", async () => {
@@ -142,7 +149,7 @@ function pod(number: number, uid: string, isStatic = false): PodFacts {
 }
 
 test("doubtsAbout finds a pod that is gone, another pod of the same name and a newer sandbox; a static pod's UID may differ", () => {
-  const newer = { ...attached(5), containerId: aRecord(9).containerId, startedWallMs: 1_800_000_000_000 };
+  const newer = { ...attached(5), containerId: aRecord(9).containerId, startedWallMs: 1_600_000_000_000 };
   const records = [attached(1), attached(2), attached(3), attached(4), attached(5), newer];
   const pods = [pod(1, "uid1"), pod(2, "other"), pod(4, "mirror", true), pod(5, "uid5")];
   const doubt = doubtsAbout({ records, pods });

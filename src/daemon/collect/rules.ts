@@ -55,6 +55,7 @@ export function isSettled(record: AttachmentRecord): boolean {
 }
 
 interface Surroundings {
+  /** In the journal's order. */
   readonly records: readonly AttachmentRecord[];
   /** Undefined when the view may be incomplete. */
   readonly pods: readonly PodFacts[] | undefined;
@@ -88,9 +89,7 @@ function byName(pods: readonly PodFacts[]): ReadonlyMap<string, PodFacts> {
 function newestByPod(records: readonly AttachmentRecord[]): ReadonlyMap<string, AttachmentRecord> {
   const newest = new Map<string, AttachmentRecord>();
   for (const record of records) {
-    if (record.pod.name === "" || !isSettled(record)) continue;
-    const known = newest.get(nameOf(record.pod));
-    if (known === undefined || known.startedWallMs < record.startedWallMs) newest.set(nameOf(record.pod), record);
+    if (record.pod.name !== "" && isSettled(record)) newest.set(nameOf(record.pod), record);
   }
   return newest;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { pluginFolders, type PluginFolders } from "./plugin-folders.ts";
 
 function foldersOf(settings: readonly string[], cniPaths: readonly string[], handPath?: string): PluginFolders {
-  const records = cniPaths.map((cniPath, index) => ({ cniPath, startedWallMs: index }));
+  const records = cniPaths.map((cniPath, index) => ({ cniPath, startedWallMs: -index }));
   const rawOverlay = settings.map((key) => ({ key, value: '""' }));
   const ports = { config: { binDir: "/opt/cni/bin", rawOverlay }, journal: { all: () => records } };
   const hand = handPath === undefined ? undefined : { cniPath: handPath };

@@ -19,17 +19,11 @@ export function pluginFolders(
   { config, journal }: PluginFolderNeeds,
   hand: Pick<Hand, "cniPath"> | undefined,
 ): PluginFolders {
-  const told = [newestPath(journal), hand?.cniPath ?? ""];
+  const told = [journal.all().at(-1)?.cniPath ?? "", hand?.cniPath ?? ""];
   const paths = [...told, config.binDir].flatMap((path) => path.split(":"));
   const isSet = config.rawOverlay.some(({ key }) => key.toLowerCase() === "bindir");
   return {
     folders: [...new Set(paths)].filter((path) => path.startsWith("/")),
     source: told.some((path) => path !== "") ? "runtime" : isSet ? "setting" : "guess",
   };
-}
-
-function newestPath(journal: PluginFolderNeeds["journal"]): string {
-  let newest: { readonly startedWallMs: number; readonly cniPath: string } | undefined;
-  for (const record of journal.all()) if (record.startedWallMs >= (newest?.startedWallMs ?? 0)) newest = record;
-  return newest?.cniPath ?? "";
 }

@@ -60,7 +60,7 @@ function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefin
   const failing = admission.failuresOf(uid);
   if (failing === undefined) return undefined;
   const { failures, failure, nextTryMs } = failing;
-  const cause = failure.cause === "own" ? "by what the pod itself asks for" : "";
+  const cause = failure.cause === "own" || failure.cause === "values" ? "by what the pod itself asks for" : "";
   return { uid, failures, holdMs: Math.round(nextTryMs), ...(cause === "" ? {} : { detail: cause }) };
 }
 

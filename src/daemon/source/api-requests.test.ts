@@ -77,6 +77,26 @@ test("a node at rest asks 18 times an hour, and never etcd", async () => {
   expect(anHour).toBeWithin(16, 19);
 });
 
+test("a read that is given up gives its turn back, and networks do not keep back pods", async () => {
+  const { clock, server, cluster } = await node();
+  const { live } = kubeView(cluster, "the server", clock);
+  const read = (name: string, signal: AbortSignal): Promise<unknown> =>
+    live?.readNetwork(namespace, name, signal) ?? Promise.reject(new Error("no live view"));
+  server.asked.clear();
+  const giveUp = new AbortController();
+  const reads = Array.from({ length: 400 }, (_, at) => read(`n-${at}`, giveUp.signal));
+  await settleIo();
+  expect(server.asked.get("GET object")).toBe(256);
+  giveUp.abort(new Error("given up"));
+  expect((await Promise.allSettled(reads)).filter(({ status }) => status === "rejected").length).toBe(144);
+  const { signal } = new AbortController();
+  await live?.readPod(namespace, "pod" as PodName, signal);
+  await clock.advance(1_000);
+  const next = Array.from({ length: 10 }, (_, at) => read(`m-${at}`, signal));
+  await Promise.all(next);
+  await cluster.close();
+});
+
 test("a storm of calls cannot make a node ask more than its pace allows", async () => {
   const { clock, server, cluster } = await node();
   const view = kubeView(cluster, "the server", clock);

@@ -35,19 +35,24 @@ export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | unde
 }
 
 function liveView(cluster: ClusterView, server: string, clock: Clock): LiveView {
-  const pace = new TokenBucket(clock, nodePace);
-  const turn = async (signal: AbortSignal | undefined): Promise<void> => {
+  // Networks that do not exist must not keep back the reads of pods.
+  const [podPace, networkPace] = [new TokenBucket(clock, nodePace), new TokenBucket(clock, nodePace)];
+  const turn = async (pace: TokenBucket, signal: AbortSignal): Promise<void> => {
     const waitMs = pace.reserve();
-    if (waitMs > 0) await clock.sleep(waitMs, signal);
+    if (waitMs === 0) return;
+    await clock.sleep(waitMs, signal).catch((thrown: unknown) => {
+      pace.giveBack();
+      throw thrown;
+    });
   };
   return {
     server,
     async readPod(namespace, name, signal) {
-      await turn(signal);
+      await turn(podPace, signal);
       return await cluster.readPod(namespace, name, readMsMax, signal);
     },
     async readNetwork(namespace, name, signal) {
-      await turn(signal);
+      await turn(networkPace, signal);
       return await cluster.readNetwork(namespace, name, readMsMax, signal);
     },
     isSynced: () => cluster.synced(),

@@ -90,6 +90,6 @@ test.each([
 });
 
 test("startStatusRepair takes the pod's newest container", async () => {
-  const newer = { ...record, containerId: "newer", startedWallMs: record.startedWallMs + 1 } as AttachmentRecord;
-  expect(await repaired([newer, record], [pod(undefined)])).toMatchObject([{ containerId: "newer" }]);
+  const newer = { ...record, containerId: "newer", startedWallMs: record.startedWallMs - 1 } as AttachmentRecord;
+  expect(await repaired([record, newer], [pod(undefined)])).toMatchObject([{ containerId: "newer" }]);
 });

@@ -96,7 +96,6 @@ class StatusRepair {
       .forPod(pod.namespace, pod.name)
       .filter(({ phase, origin }) => origin === "levee" && (phase === "committed" || phase === "acknowledged"))
       .filter(({ pod: { uid } }) => pod.isStatic || uid === "" || uid === pod.uid)
-      .toSorted((left, right) => left.startedWallMs - right.startedWallMs)
       .at(-1);
   }
 }

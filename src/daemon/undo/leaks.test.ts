@@ -42,6 +42,7 @@ const failures = [
     links: record.chains[0]?.links ?? [],
     error: new LeveeError("delegate-failed", "the plugin failed"),
     hasTimedOut: false,
+    linksAdded: 0,
   },
 ];
 

@@ -4,6 +4,7 @@ import type { Chain } from "../../cni/chain.ts";
 import type { AttachmentKey, AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../../state/journal/leak-ledger.ts";
+import { lastResult } from "../chains/steps.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import type { NetnsNow } from "./netns-to-pass.ts";
 import type { ChainFailure } from "./undo-chains.ts";
@@ -36,9 +37,12 @@ export class Leaks {
 
   async add(record: AttachmentRecord, now: NetnsNow, failures: readonly ChainFailure[]): Promise<void> {
     const seen = withIdentity(record, now, this.#needs.bootId);
-    for (const { index, links, error, hasTimedOut } of failures) {
+    // Without a prevResult some plugins take nothing away and succeed.
+    const results = seen.chains.map((_chain, index) => seen.results[index] ?? lastResult(seen, index));
+    for (const { index, links, error, hasTimedOut, linksAdded } of failures) {
       const chains = seen.chains.map((chain, at) => (at === index ? { ...chain, links } : chain));
-      await this.#keep({ ...leakOf({ ...seen, chains }, [index], error.message, this.#needs.clock), hasTimedOut });
+      const leak = leakOf({ ...seen, chains, results }, [index], error.message, this.#needs.clock);
+      await this.#keep({ ...leak, hasTimedOut, linksAdded });
     }
   }
 

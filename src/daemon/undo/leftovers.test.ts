@@ -57,7 +57,13 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
     logger: silentLogger,
     residents: { hand: () => (node.hasResident === false ? undefined : hand) },
   });
-  const failure = { index: 0, links: [link], error: new LeveeError("delegate-failed", "no"), hasTimedOut: false };
+  const failure = {
+    index: 0,
+    links: [link],
+    error: new LeveeError("delegate-failed", "no"),
+    hasTimedOut: false,
+    linksAdded: 0,
+  };
   const gone = { path: now.path, identity: undefined };
   const place = { hand, now: node.isNetnsGone === true ? gone : now };
   const left = await leftovers.leftBy({ ...record, chains: [chain] }, [failure], place);

@@ -10,7 +10,7 @@ const path = "/run/netns/a";
 const numbers: NetnsIdentity = { device: 4n, inode: 9n };
 
 function recordIn(identity: NetnsIdentity | undefined, change: Partial<AttachmentRecord> = {}): AttachmentRecord {
-  return aRecord(1, { netns: { path, identity }, startedWallMs: 10, bootId, ...change });
+  return aRecord(1, { netns: { path, identity }, startedWallMs: 20, bootId, ...change });
 }
 
 function passed(
@@ -39,15 +39,23 @@ test("netnsToPass: a record from before cookies counts as the same, and one from
   expect(passed(recordIn(undefined, { bootId: "" }), undefined)).toBe("");
 });
 
-test("netnsToPass: none, when a later container has the interface in that namespace", () => {
+test("netnsToPass: none, when a later container has the interface in that namespace, whatever the wall clock said", () => {
   const now = { ...numbers, cookie: 2n };
-  const later = aRecord(2, { netns: { path, identity: now }, startedWallMs: 20, bootId });
+  const later = aRecord(2, { netns: { path, identity: now }, startedWallMs: 10, bootId });
   for (const old of [recordIn(numbers), recordIn(now), recordIn(undefined, { bootId: "" })]) {
     expect(passed(old, now, [old, later])).toBe("");
     expect(passed(later, now, [old, later])).toBe(path);
     expect(passed(old, now, [old, { ...later, bootId: "another" }])).toBe(path);
     expect(passed(old, now, [old, { ...later, chains: [aChain({ ifname: "other0" as IfName })] }])).toBe(path);
   }
+});
+
+test("netnsToPass: a record whose cookie is seen keeps its namespace, although a later one without a cookie has its numbers", () => {
+  const now = { ...numbers, cookie: 2n };
+  const certain = recordIn(now);
+  const vague = aRecord(2, { netns: { path, identity: numbers }, startedWallMs: 30, bootId });
+  expect(passed(certain, now, [certain, vague])).toBe(path);
+  expect(passed(certain, numbers, [certain, vague])).toBe("");
 });
 
 test("netnsAt: something that is no namespace is none; an old hand cannot tell", async () => {

@@ -1,5 +1,5 @@
 import type { NetnsPath } from "../../base/brand.ts";
-import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
+import { isCertainlySameNetns, sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -31,16 +31,22 @@ export function netnsToPass(record: AttachmentRecord, now: NetnsNow, needs: Netn
 /**
  * Whether a later ADD has one of the record's interface names in that namespace. It was let in because the record's own
  * interface was not there, so an undo of the record inside of the namespace would take away the later one's.
+ *
+ * The journal's order tells which one is later, because the wall clock may be set back between two ADDs. A record that is
+ * not in the journal came before all of it: a leak, a rebuilt record, an import of Multus' cache, which has no identity.
  */
 export function isSuperseded(record: AttachmentRecord, netns: NetnsIdentity, needs: NetnsNeeds): boolean {
   const ifnames = new Set(record.chains.map((chain) => chain.ifname));
-  return needs.journal
-    .inNetns(netns)
+  const inOrder = needs.journal.inNetns(netns);
+  const own = inOrder.findIndex(({ token }) => token === record.token);
+  // Its cookie proves that the namespace is its own. One without a cookie may only have had the same numbers before.
+  const isCertain = isCertainlySameNetns(record.netns.identity, netns);
+  return inOrder
+    .slice(own + 1)
     .some(
       (other) =>
-        other.token !== record.token &&
         other.bootId === needs.bootId &&
-        other.startedWallMs > record.startedWallMs &&
+        !(isCertain && other.netns.identity?.cookie === undefined) &&
         other.chains.some(({ ifname }) => ifnames.has(ifname)),
     );
 }

@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Hand } from "../../hands/hand.ts";
 import { outcome } from "../../hands/outcome.fixture.ts";
-import { aChain, bootId, containerId, json } from "../../state/journal/record.fixture.ts";
+import { aChain, aFolder, aRecord, bootId, containerId, json, openIn } from "../../state/journal/record.fixture.ts";
 import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
-import type { IfName } from "../../base/brand.ts";
+import type { IfName, PluginType } from "../../base/brand.ts";
+import { silentLogger } from "../../base/log.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
+import { Leaks } from "./leaks.ts";
 import { ChainNotes } from "../record/chain-notes.ts";
 import { Undo } from "./undo.ts";
 import { LeakRetries } from "./retry-leaks.ts";
@@ -29,6 +32,7 @@ function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}
     attempts: 0,
     nextTryWallMs,
     hasTimedOut: false,
+    repeats: 0,
     ...change,
   };
 }
@@ -38,7 +42,7 @@ function nodeWith(
   leaks: readonly LeakEntry[],
   runMs = 0,
   answer: (order: RunOrder) => Outcome = () => outcome(),
-): { retries: LeakRetries; hand: Hand; resolved: string[] } {
+): { retries: LeakRetries; undo: Undo; hand: Hand; resolved: string[] } {
   const resolved: string[] = [];
   let nowMs = 0;
   const clock = { ...systemClock, wallMs: () => 1_000_000, monotonicMs: () => nowMs };
@@ -74,7 +78,7 @@ function nodeWith(
     return Promise.resolve(answer(order));
   };
   const hand = { isLost: false, isResident: true, cniPath: "", run } as unknown as Hand; // only what it uses
-  return { retries, hand, resolved };
+  return { retries, undo, hand, resolved };
 }
 
 test("retryDue tries the due leaks, and those that a wrong wall clock put off for longer than their pause", async () => {
@@ -157,14 +161,14 @@ test("retryDue works on one leak of a container at a time", async () => {
 test("retryDue undoes a failed ADD without the pod's values once its plugin has refused them often enough", async () => {
   const reason = "default/lan (net1): bad address";
   const chain = aChain({ cniArgs: "IgnoreUnknown=true;IP=10.0.0.5,10.0.0.6" });
-  const refused = { chains: [chain], reason };
-  const done = json('{"cniVersion":"1.0.0"}');
+  const refused = { chains: [chain], reason, linksAdded: 0 };
   const node = nodeWith(
     [
-      leak("often", 0, { ...refused, attempts: 5 }),
-      leak("seldom", 0, { ...refused, attempts: 4 }),
-      leak("other-words", 0, { ...refused, attempts: 5, reason: "default/lan (net1): away" }),
-      leak("attached", 0, { ...refused, attempts: 5, results: [done] }),
+      leak("often", 0, { ...refused, repeats: 5 }),
+      leak("seldom", 0, { ...refused, attempts: 9, repeats: 4 }),
+      leak("other-words", 0, { ...refused, repeats: 5, reason: "default/lan (net1): away" }),
+      leak("attached", 0, { ...refused, repeats: 5, linksAdded: 1 }),
+      leak("of-an-older-daemon", 0, { ...refused, repeats: 5, linksAdded: undefined }),
     ],
     0,
     ({ env }) =>
@@ -174,4 +178,45 @@ test("retryDue undoes a failed ADD without the pod's values once its plugin has 
   );
   await node.retries.retryDue(node.hand);
   expect(node.resolved).toEqual(["often"]);
+});
+
+test("retryDue keeps the pod's ports for a link whose ADD succeeded, however often its DEL says the same", async () => {
+  const config = json(
+    '{"cniVersion":"1.0.0","name":"lan","plugins":[{"type":"bridge"},{"type":"portmap","capabilities":{"portMappings":true}}]}',
+  );
+  const ports = json('[{"hostPort":8080,"containerPort":80,"protocol":"tcp"}]');
+  const stdins = ["", `,"runtimeConfig":{"portMappings":${ports}}`].map((more, at) =>
+    json(`{"type":"${at === 0 ? "bridge" : "portmap"}","name":"lan","cniVersion":"1.0.0"${more}}`),
+  );
+  const links = stdins.map((stdin, at) => ({ type: (at === 0 ? "bridge" : "portmap") as PluginType, stdin }));
+  const lan = aChain({
+    links,
+    routes: { dropV4: false, dropV6: false, gateways: [] },
+    multus: { config, isList: true, capabilityArgs: { portMappings: ports }, request: {} },
+  });
+  const result = json('{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.5/24"}]}');
+  const steps = new Map([1, 2].map((step) => [step, { step, result }]));
+  const now = { path: "", identity: undefined };
+  const failure = { code: "delegate-failed", cniCode: 7, message: "the second network failed", details: "" };
+  const record = aRecord(1, { chains: [lan, aChain()], phase: "undoing", steps, failure, netns: now });
+  const withPorts: boolean[] = [];
+  const answer = ({ plugin, stdin }: RunOrder): Outcome => {
+    if (!plugin.endsWith("portmap")) return outcome();
+    withPorts.push(Buffer.from(stdin).includes("hostPort") && Buffer.from(stdin).includes("prevResult"));
+    const msg = '{"cniVersion":"1.0.0","code":7,"msg":"iptables is not usable"}';
+    return withPorts.at(-1) === true ? outcome({ exitCode: 1, stdout: Buffer.from(msg) }) : outcome();
+  };
+  const journal = await openIn(await aFolder());
+  const kept = new Leaks({ clock: systemClock, bootId, journal, logger: silentLogger, eventTeller: silentEventTeller });
+  const node = nodeWith([], 0, answer);
+  await kept.settle(record, now, await node.undo.chains(record, { hand: node.hand, now, verb: "UNDO" }));
+  for (let tries = 0; tries < 8; tries += 1) {
+    const [entry] = journal.leaks();
+    const round = nodeWith([{ ...entry!, nextTryWallMs: 0 }], 0, answer);
+    await round.retries.retryDue(round.hand);
+    expect(round.resolved).toEqual([]);
+    await journal.leakRetried(entry!.id, entry!.reason, false);
+  }
+  expect(withPorts).toEqual(Array.from({ length: 9 }, () => true));
+  await journal.close();
 });

@@ -11,8 +11,8 @@ import type { Undo } from "./undo.ts";
 import { netnsAt, type NetnsNow } from "./netns-to-pass.ts";
 import { recordedPod } from "../record/subject.ts";
 
-/** After as many tries, 15 minutes, a plugin that still says the same has not met a passing trouble. */
-const refusalsMin = 5;
+/** After as many tries with the same words, 15 minutes, a plugin has not met a passing trouble. */
+const repeatsMin = 5;
 
 /** Background work does not wait long behind a call. */
 const turnMsMax = 1_000;
@@ -149,7 +149,7 @@ function recordOf(entry: LeakEntry): AttachmentRecord {
     startedWallMs: 0,
     chains,
     phase: "acknowledged",
-    steps: new Map(),
+    steps: stepsOf(entry),
     results,
     failure: refusalOf(entry),
     delAttempts: 0,
@@ -157,8 +157,14 @@ function recordOf(entry: LeakEntry): AttachmentRecord {
   };
 }
 
-/** Without a result the ADD never finished. A plugin that refuses its request for ever is undone without it. */
-function refusalOf({ attempts, results, reason }: LeakEntry): AttachmentRecord["failure"] {
-  if (attempts < refusalsMin || results.some((result) => result !== undefined)) return undefined;
+/** The links that succeeded at ADD. An entry is of one chain, whose first links they are. */
+function stepsOf({ linksAdded = 0 }: LeakEntry): AttachmentRecord["steps"] {
+  const numbers = Array.from({ length: linksAdded }, (_, at) => at + 1);
+  return new Map(numbers.map((step) => [step, { step, result: undefined }]));
+}
+
+/** A plugin that refuses its request for ever, and refused it at ADD, is undone without it. */
+function refusalOf({ repeats, linksAdded, reason }: LeakEntry): AttachmentRecord["failure"] {
+  if (repeats < repeatsMin || linksAdded === undefined) return undefined;
   return { code: "delegate-failed", cniCode: 0, message: reason, details: "" };
 }

@@ -23,6 +23,8 @@ export interface ChainFailure {
   readonly index: number;
   /** The links that are still to undo. */
   readonly links: readonly ChainLink[];
+  /** How many of these succeeded at ADD: the first ones. */
+  readonly linksAdded: number;
   readonly error: LeveeError;
   readonly hasTimedOut: boolean;
 }
@@ -67,7 +69,7 @@ export async function undoChains(
   for (const [at, chain] of due.entries()) {
     const limitMs = shareMs(endsMs - clock.monotonicMs(), due.length - 1 - at);
     const failed = await undoChain(record, chain, { ...order, limitMs }, needs);
-    if (failed.length > 0) failures.push(chainFailure(chain, failed));
+    if (failed.length > 0) failures.push(chainFailure(record, chain, failed));
   }
   return failures;
 }
@@ -85,7 +87,7 @@ async function undoChain(
     failed = await runDel(hand, chain, placeFor(record, order, needs), {
       result: record.results[index] ?? lastResult(record, index),
       linksDone,
-      linksAdded: linksStarted(record, index, 0),
+      linksAdded: addedLinks(record, index),
       refusal: record.failure?.message,
     });
     return failed;
@@ -127,10 +129,15 @@ function placeFor(record: AttachmentRecord, order: UndoOrder, needs: UndoChainsN
   );
 }
 
-function chainFailure({ index, chain }: DueChain, failed: readonly LinkFailure[]): ChainFailure {
+function chainFailure(
+  record: AttachmentRecord,
+  { index, chain }: DueChain,
+  failed: readonly LinkFailure[],
+): ChainFailure {
   const errors = failed.map(({ error }) => error);
   return {
     index,
+    linksAdded: failed.filter(({ at }) => at < addedLinks(record, index)).length,
     links: chain.links.filter((_link, at) => failed.some((failure) => failure.at === at)),
     error: joinErrors(errors),
     hasTimedOut: errors.some(({ code }) => code === "delegate-timeout"),
@@ -157,6 +164,12 @@ function startedLinks(record: AttachmentRecord, index: number, bootId: string): 
   if (isCommitted(record) || record.bootId !== bootId) return all;
   // A plugin that could not be started has done nothing, and cannot undo it.
   return linksStarted(record, index, isNotStarted(record.failure?.code ?? "") ? 0 : 1);
+}
+
+/** All links of a finished ADD, also of a rebuilt one. A leak has no phase of its own, only the steps that succeeded. */
+function addedLinks(record: AttachmentRecord, index: number): number {
+  if (isCommitted(record) && record.failure === undefined) return record.chains[index]?.links.length ?? 0;
+  return linksStarted(record, index, 0);
 }
 
 function isCommitted({ phase }: AttachmentRecord): boolean {

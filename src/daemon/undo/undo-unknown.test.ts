@@ -48,7 +48,9 @@ async function deleted(facts: Facts) {
     undo: {
       chains: () =>
         note("ran").then(() =>
-          facts.failure === undefined ? [] : [{ index: 0, links: [], error: facts.failure, hasTimedOut: false }],
+          facts.failure === undefined
+            ? []
+            : [{ index: 0, links: [], error: facts.failure, hasTimedOut: false, linksAdded: 0 }],
         ),
     },
     leaks: {

@@ -41,6 +41,11 @@ export class TokenBucket {
     return waitMs;
   }
 
+  /** Gives a token back that its taker did not use. */
+  giveBack(): void {
+    this.#tokens += 1;
+  }
+
   #refill(): void {
     const nowMs = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#size.burst, this.#tokens + (nowMs - this.#countedMs) / this.#size.refillMs);

@@ -125,6 +125,7 @@ function leakFromJson(json: Shape): LeakEntry {
     cniPath: textAt(json, "cniPath"),
     bootId: textAt(json, "bootId"),
     sinceWallMs: timeAt(json, "sinceWallMs"),
+    linksAdded: json["linksAdded"] === undefined ? undefined : countAt(json, "linksAdded"),
     ...retryFromJson(json),
   };
 }
@@ -134,7 +135,8 @@ function retryFromJson(json: Shape): LeakRetry {
     reason: textAt(json, "reason"),
     attempts: countAt(json, "attempts"),
     nextTryWallMs: timeAt(json, "nextTryWallMs"),
-    // Older journals do not have it.
+    // Older journals do not have these.
     hasTimedOut: json["hasTimedOut"] === true,
+    repeats: json["repeats"] === undefined ? 0 : countAt(json, "repeats"),
   };
 }

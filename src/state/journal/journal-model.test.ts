@@ -50,9 +50,8 @@ async function resolveOne(journal: Journal, model: Model): Promise<void> {
 
 function expectSame(journal: Journal, model: Model): void {
   const phases = new Map(journal.all().map((record) => [Number.parseInt(record.token, 16), record.phase as string]));
-  expect([...phases].toSorted(([left], [right]) => left - right)).toEqual(
-    [...model.phases].toSorted(([left], [right]) => left - right),
-  );
+  // In the order of their begin, which tells the later of two records.
+  expect([...phases]).toEqual([...model.phases]);
   expect(new Set(journal.leaks().map(({ id }) => id))).toEqual(model.leaks);
 }
 

@@ -69,7 +69,7 @@ export class JournalState {
     return found;
   }
 
-  /** Records with this namespace identity. The kernel reuses the numbers of dead namespaces. */
+  /** As they began; a rewrite keeps the order. The kernel reuses the numbers of dead namespaces. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
     return listOf(this.#tokensByNetns.get(identity.inode))
       .flatMap((token) => this.byToken(token) ?? [])

@@ -183,9 +183,17 @@ describe("Journal reads everything again", () => {
       attempts: 0,
       nextTryWallMs: 2,
       hasTimedOut: false,
+      repeats: 0,
+      linksAdded: 1,
     };
     await journal.leak(leak);
     await journal.leak({ ...leak, id: "a2", chains: [], results: [] });
+    await journal.leakRetried("a1", "busy", false);
+    await journal.leakRetried("a1", "busy", false);
+    expect(journal.leaks()[0]).toMatchObject({ attempts: 2, repeats: 2 });
+    await journal.leakRetried("a1", "gone", false);
+    expect(journal.leaks()[0]).toMatchObject({ attempts: 3, repeats: 0 });
+    await journal.leakRetried("a1", "still busy", true);
     await journal.leakRetried("a1", "still busy", true);
     await journal.leakResolved("a2");
     await journal.leakResolved("no such leak");
@@ -195,9 +203,11 @@ describe("Journal reads everything again", () => {
     expect(again.leaks()).toHaveLength(1);
     expect(again.findLeak(leak)).toMatchObject({
       id: "a1",
-      attempts: 1,
+      attempts: 5,
       reason: "still busy",
       hasTimedOut: true,
+      repeats: 1,
+      linksAdded: 1,
       netns: leak.netns,
       chains: leak.chains,
     });

@@ -57,6 +57,7 @@ export class Journal {
     return this.#parts.state.byToken(token);
   }
 
+  /** In the order of their ADDs, which survives rewrites. The wall clock may be set back between two of them. */
   all(): readonly AttachmentRecord[] {
     return [...this.#parts.state.records()];
   }
@@ -65,7 +66,7 @@ export class Journal {
     return this.#parts.state.forPod(namespace, name);
   }
 
-  /** Records with this namespace identity. The kernel reuses the numbers of dead namespaces. */
+  /** Records with this namespace identity, in the order of their ADDs. The kernel reuses the numbers of dead namespaces. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
     return this.#parts.state.inNetns(identity);
   }
@@ -202,7 +203,8 @@ export class Journal {
     const { clock } = this.#options;
     const attempts = leak.attempts + 1;
     const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
-    const retry = { reason, attempts, nextTryWallMs, hasTimedOut };
+    const repeats = reason === leak.reason ? leak.repeats + 1 : 0;
+    const retry = { reason, attempts, nextTryWallMs, hasTimedOut, repeats };
     await this.#parts.writer.submit({ kind: "leak-retried", id, retry });
   }
 

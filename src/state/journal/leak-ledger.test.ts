@@ -67,8 +67,8 @@ describe("LeakLedger", () => {
     ledger.add(leak);
     expect(ledger.find(record)).toEqual(leak);
     expect(ledger.find(aRecord(2))).toBeUndefined();
-    ledger.retried(leak.id, { reason: "x", attempts: 4, nextTryWallMs: 5, hasTimedOut: true });
-    ledger.retried("nobody", { reason: "x", attempts: 4, nextTryWallMs: 5, hasTimedOut: true });
+    ledger.retried(leak.id, { reason: "x", attempts: 4, nextTryWallMs: 5, hasTimedOut: true, repeats: 0 });
+    ledger.retried("nobody", { reason: "x", attempts: 4, nextTryWallMs: 5, hasTimedOut: true, repeats: 0 });
     expect(ledger.get(leak.id)).toMatchObject({ attempts: 4 });
     ledger.resolve(leak.id);
     ledger.resolve("nobody");

@@ -22,6 +22,13 @@ export interface LeakEntry {
   readonly nextTryWallMs: number;
   /** Whether a plugin hung at the last try. Such leaks are tried after all others. */
   readonly hasTimedOut: boolean;
+  /** How many tries in a row ended with the same words as the one before. */
+  readonly repeats: number;
+  /**
+   * How many links of its chain succeeded at ADD. They are never undone without the pod's request. Undefined in entries of
+   * older daemons: all of them may have.
+   */
+  readonly linksAdded?: number | undefined;
 }
 
 /** A node has some hundred pods, so ten thousand leaks are months of trouble. They take about 40 MiB of journal. */
@@ -56,6 +63,7 @@ export function leakOf(record: AttachmentRecord, chains: readonly number[], reas
     attempts: 0,
     nextTryWallMs: nowMs + leakBackoffMs(0, clock.random()),
     hasTimedOut: false,
+    repeats: 0,
   };
 }
 
@@ -74,6 +82,7 @@ export function unknownLeak(key: AttachmentKey, facts: UnknownFacts, clock: Cloc
     attempts: 0,
     nextTryWallMs: nowMs + leakBackoffMs(0, clock.random()),
     hasTimedOut: false,
+    repeats: 0,
   };
 }
 
@@ -145,7 +154,7 @@ export class LeakLedger {
   }
 }
 
-export type LeakRetry = Pick<LeakEntry, "reason" | "attempts" | "nextTryWallMs" | "hasTimedOut">;
+export type LeakRetry = Pick<LeakEntry, "reason" | "attempts" | "nextTryWallMs" | "hasTimedOut" | "repeats">;
 
 const idBytes = 8;
 
