@@ -100,7 +100,7 @@ fn is_user(pid: &str, here: Inode) -> io::Result<bool> {
         Ok(_) => Ok(process_stat(pid).map_or(false, |stat| stat.session != sys::session_of_self())),
         // A process that ends answers with one error or the other. One that lives and hides may be in the namespace.
         Err(error) => match process_stat(pid) {
-            Some(stat) if !stat.is_gone() => Err(error),
+            Some(stat) if !stat.is_gone() && !stat.is_ending => Err(error),
             _ => Ok(false),
         },
     }
