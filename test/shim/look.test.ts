@@ -8,7 +8,7 @@ import { readFolderPage } from "../../src/wire/folder-page.ts";
 import { encodeLinks, encodeList } from "../../src/wire/messages.ts";
 import { readNetnsLinks } from "../../src/wire/netns-links.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { ip, ipIn } from "./sandbox.ts";
+import { hostLinks, ipIn, lasting } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
 import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
@@ -35,9 +35,10 @@ test("LINKS: the resident hand names the interfaces of any namespace, and of the
   const { value } = readNetnsLinks(await outcomeOf(peer, encodeLinks(1, netns)));
   expect(value.names.toSorted()).toEqual(["lo", ...inside].toSorted());
   expect(value.isTruncated).toBe(false);
+  const before = hostLinks();
   const host = readNetnsLinks(await outcomeOf(peer, encodeLinks(2, ""))).value.names;
-  const known = JSON.parse(ip("-json", "link")) as { ifname: string }[];
-  expect(host.toSorted()).toEqual(known.map(({ ifname }) => ifname).toSorted());
+  expect(lasting(before).filter((name) => !host.includes(name))).toEqual([]);
+  expect(host).not.toContain("a-name-of-15-by");
 });
 
 test("LINKS: the processes in a namespace are counted when the daemon asks, without the hand's own", async () => {
@@ -57,6 +58,22 @@ test("LINKS: the processes in a namespace are counted when the daemon asks, with
   expect(await users(4)).toBe(0);
 });
 
+test("LINKS: processes that end meanwhile do not fail the count", async () => {
+  const peer = await resident();
+  const netns = sandbox.netns("ending");
+  const churn = Array.from({ length: 3 }, () =>
+    spawn("sh", ["-c", "while :; do /bin/true; done"], { stdio: "ignore" }),
+  );
+  try {
+    for (let step = 1; step <= 60; step += 1) {
+      const { value, outcome } = readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, true)));
+      expect({ users: value.users, message: outcome.message }).toEqual({ users: 0, message: "" });
+    }
+  } finally {
+    for (const shell of churn) shell.kill("SIGKILL");
+  }
+});
+
 test("LINKS: 60 interfaces come through whole", async () => {
   const peer = await resident();
   const netns = sandbox.netns("many");
@@ -65,6 +82,32 @@ test("LINKS: 60 interfaces come through whole", async () => {
   ipIn(netns, "-batch", sandbox.path("batch"));
   const { value } = readNetnsLinks(await outcomeOf(peer, encodeLinks(1, netns)));
   expect(new Set(value.names).size).toBe(61);
+});
+
+test("LINKS: interfaces that come meanwhile do not fail it, and all that were there are named", async () => {
+  const peer = await resident();
+  const netns = sandbox.netns("growing");
+  const batch = (name: string, count: number): string => {
+    // The kernel removes many of these at once faster than many bridges, which would hold up other tests.
+    const lines = Array.from(
+      { length: count },
+      (_, number) => `link add ${name}${number} type veth peer ${name}p${number}`,
+    );
+    writeFileSync(sandbox.path(name), lines.join("\n"));
+    return sandbox.path(name);
+  };
+  ipIn(netns, "-batch", batch("there", 100));
+  const there = Array.from({ length: 100 }, (_, number) => `there${number}`);
+  const growing = spawn("ip", ["-n", basename(netns), "-batch", batch("come", 200)], { stdio: "ignore" });
+  let hasGrown = false;
+  const grown = new Promise((resolve) => growing.once("close", resolve)).then(() => (hasGrown = true));
+  for (let step = 1; !hasGrown; step += 1) {
+    const { value, outcome } = readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns)));
+    expect(outcome.failure).toBeUndefined();
+    expect(there.filter((name) => !value.names.includes(name))).toEqual([]);
+    expect(new Set(value.names).size).toBe(value.names.length);
+  }
+  await grown;
 });
 
 test("LINKS: a namespace that is not there, and a file that is none, are failures with their errno", async () => {

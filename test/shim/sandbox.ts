@@ -115,6 +115,18 @@ export function ipIn(netns: NetnsPath, ...args: string[]): string {
   return ip("-n", netns.slice("/run/netns/".length), ...args);
 }
 
+/** The names of the host's interfaces. Other tests add and remove some at any time. */
+export function hostLinks(): readonly string[] {
+  const lines = readFileSync("/proc/net/dev", "utf8").split("\n").slice(2);
+  return lines.map((line) => line.split(":", 1)[0]?.trim() ?? "").filter((name) => name !== "");
+}
+
+/** Those interfaces of the host that were there before and are there now. */
+export function lasting(before: readonly string[]): readonly string[] {
+  const now = new Set(hostLinks());
+  return before.filter((name) => now.has(name));
+}
+
 export async function eventually(isTrue: () => boolean, what: string, withinMs = 3_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!isTrue()) {

@@ -33,6 +33,8 @@ const wordsOf: Partial<Record<FaultName, RegExp>> = {
   // Of a failing network only a probe runs, so the probe is killed; the others wait for the next one.
   "delegate killed": /Cannot attach now: .*was ended by signal 9/u,
   "disk full": /ENOSPC/u,
+  // The lost line was the beginning of this ADD.
+  "last line lost": /the journal has no record of it/u,
 };
 /** Faults that a daemon survives; the others end it. */
 export const survivable: readonly FaultName[] = [

@@ -33,10 +33,15 @@ pub struct NetnsIdentity {
     pub birth: Option<Birth>,
 }
 
+/// The kernel's flag of a process that ends.
+const PF_EXITING: u32 = 0x4;
+
 /// The fields of `/proc/PID/stat` that the shim uses.
 #[derive(Debug, PartialEq)]
 pub struct ProcessStat {
     pub state: char,
+    /// It ends, and has left its namespaces or will do so at once.
+    pub is_ending: bool,
     pub group: i32,
     pub session: i32,
     /// User and system time, including that of children it has waited for.
@@ -62,6 +67,7 @@ fn parse_stat(text: &str) -> Option<ProcessStat> {
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     Some(ProcessStat {
         state: fields.first()?.chars().next()?,
+        is_ending: fields.get(6)?.parse::<u32>().ok()? & PF_EXITING != 0,
         group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
         cpu_ticks: fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum(),
@@ -76,8 +82,9 @@ mod tests {
     #[test]
     fn a_hostile_process_name_does_not_shift_fields() {
         let text = "42 (a) S 1) R 1 40 39 0 -1 4194304 1 0 0 0 5 6 7 8 20 0 1 0 777 1 1";
-        let stat = ProcessStat { state: 'R', group: 40, session: 39, cpu_ticks: 26, start: 777 };
+        let stat = ProcessStat { state: 'R', is_ending: false, group: 40, session: 39, cpu_ticks: 26, start: 777 };
         assert_eq!(parse_stat(text), Some(stat));
+        assert!(parse_stat(&text.replace("4194304", "4194308")).unwrap().is_ending);
         assert_eq!(parse_stat("42 (x) R 1"), None);
         assert_eq!(parse_stat(""), None);
     }
@@ -85,6 +92,6 @@ mod tests {
     #[test]
     fn own_process_is_found() {
         let own = process_stat("self").unwrap();
-        assert!(own.start > 0 && !own.is_gone());
+        assert!(own.start > 0 && !own.is_gone() && !own.is_ending);
     }
 }

@@ -1,5 +1,6 @@
 //! LINKS: the names of the interfaces inside a network namespace, and how many processes use them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 
@@ -14,7 +15,8 @@ use crate::wire::tag;
 
 /// An outcome with its step and its flag stays below the 4,096 fields of a frame. No node has that many interfaces.
 const LINKS_MAX: usize = 4_000;
-/// When interfaces change during the listing, the kernel marks the list and the hand asks again.
+/// When interfaces come or go during the listing, the kernel marks the list and the hand asks again. On a busy host that
+/// may be so each time.
 const TRIES_MAX: u32 = 5;
 /// `struct ifinfomsg`.
 const FIXED_BYTES: usize = 16;
@@ -62,12 +64,12 @@ fn work(order: &LinksOrder, expected: Option<NetnsIdentity>) -> Found {
     if !order.netns.is_empty() {
         netns::enter(&order.netns, expected)?;
     }
-    let names = names_here().map_err(|error| {
+    let (names, is_whole) = names_here().map_err(|error| {
         let place = if order.netns.is_empty() { "the host" } else { &order.netns };
         (sys::errno_of(&error), format!("Cannot list the interfaces of {}: {}", place, sys::error_text(&error)))
     })?;
     let fields = names.iter().take(LINKS_MAX).fold(Fields::new(), |fields, name| fields.bytes(tag::LINK, name));
-    let fields = fields.flag(tag::TRUNCATED, names.len() > LINKS_MAX);
+    let fields = fields.flag(tag::TRUNCATED, !is_whole || names.len() > LINKS_MAX);
     if !order.counts_users {
         return Ok(fields);
     }
@@ -98,28 +100,32 @@ fn is_user(pid: &str, here: Inode) -> io::Result<bool> {
         Ok(_) => Ok(process_stat(pid).map_or(false, |stat| stat.session != sys::session_of_self())),
         // A process that ends answers with one error or the other. One that lives and hides may be in the namespace.
         Err(error) => match process_stat(pid) {
-            Some(stat) if !stat.is_gone() => Err(error),
+            Some(stat) if !stat.is_gone() && !stat.is_ending => Err(error),
             _ => Ok(false),
         },
     }
 }
 
-fn names_here() -> io::Result<Vec<Vec<u8>>> {
+/// The names, and whether these are certainly all. One list may lack an interface that was there the whole time; five
+/// together hardly do.
+fn names_here() -> io::Result<(BTreeSet<Vec<u8>>, bool)> {
     let netlink = Netlink::open()?;
     let mask = SKIP_STATISTICS.to_ne_bytes();
     let request = message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &[0; FIXED_BYTES], &[(IFLA_EXT_MASK, &mask[..])]);
+    let mut seen = BTreeSet::new();
     for _ in 0..TRIES_MAX {
-        let mut names = Vec::new();
+        let mut names = BTreeSet::new();
         let is_whole = netlink.dump(&request, &mut |kind, payload| {
             if kind == RTM_NEWLINK {
                 names.extend(name_of(payload));
             }
         })?;
         if is_whole {
-            return Ok(names);
+            return Ok((names, true));
         }
+        seen.append(&mut names);
     }
-    Err(io::Error::from_raw_os_error(sys::EAGAIN))
+    Ok((seen, false))
 }
 
 fn name_of(payload: &[u8]) -> Option<Vec<u8>> {
@@ -165,6 +171,6 @@ mod tests {
 
     #[test]
     fn the_loopback_is_everywhere() {
-        assert!(names_here().unwrap().contains(&b"lo".to_vec()));
+        assert!(names_here().unwrap().0.contains(b"lo".as_slice()));
     }
 }

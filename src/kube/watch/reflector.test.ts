@@ -6,13 +6,8 @@ import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { HealthFacts } from "./reflector-health.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { Reflector } from "./reflector.ts";
+import { projectThing, sameThing, thing, valuesOf, type Thing } from "./thing.fixture.ts";
 import type { Change } from "../../view/change.ts";
-
-interface Thing {
-  readonly namespace: string;
-  readonly name: string;
-  readonly value: string;
-}
 
 let clock: ManualClock;
 let api: FakeApi;
@@ -37,19 +32,9 @@ function options(): ReflectorOptions<Thing> {
     resource: "things",
     path: "/things",
     query: { fieldSelector: "a=b" },
-    project,
-    isSame: (left, right) => left.value === right.value,
+    project: projectThing,
+    isSame: sameThing,
   };
-}
-
-/** An object as the server sends it, with a value of its own. */
-function thing(name: string, value: string, resourceVersion = "0"): unknown {
-  return { metadata: { namespace: "ns", name, resourceVersion, managedFields: [1, 2, 3] }, value };
-}
-
-function project(object: unknown): Thing | undefined {
-  const { metadata, value } = object as { metadata: { namespace: string; name: string }; value: string };
-  return { namespace: metadata.namespace, name: metadata.name, value };
 }
 
 function changeText({ before, now }: Change<Thing>): string {
@@ -57,7 +42,7 @@ function changeText({ before, now }: Change<Thing>): string {
 }
 
 function values(): string {
-  return [...reflector.store.values()].map(({ name, value }) => `${name}=${value}`).join(" ");
+  return valuesOf(reflector);
 }
 
 /** Lets time pass while the server ends every watch in time. */

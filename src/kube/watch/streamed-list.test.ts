@@ -4,12 +4,7 @@ import { KubeError } from "../client/api.ts";
 import { FakeApi, gone, page } from "../client/fake-api.fixture.ts";
 import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { Reflector } from "./reflector.ts";
-
-interface Thing {
-  readonly namespace: string;
-  readonly name: string;
-  readonly value: string;
-}
+import { projectThing, sameThing, thing, valuesOf, type Thing } from "./thing.fixture.ts";
 
 let clock: ManualClock;
 let api: FakeApi;
@@ -19,27 +14,26 @@ beforeEach(() => {
   clock = new ManualClock();
   api = new FakeApi();
   api.streamsLists = true;
-  const project = (object: unknown): Thing => {
-    const { metadata, value } = object as { metadata: { namespace: string; name: string }; value: string };
-    return { namespace: metadata.namespace, name: metadata.name, value };
-  };
-  const isSame = (left: Thing, right: Thing): boolean => left.value === right.value;
-  reflector = new Reflector({ api, clock, logger: silentLogger, resource: "things", path: "/things", project, isSame });
+  reflector = new Reflector({
+    api,
+    clock,
+    logger: silentLogger,
+    resource: "things",
+    path: "/things",
+    project: projectThing,
+    isSame: sameThing,
+  });
   reflector.start();
 });
 
 afterEach(async () => reflector.close());
-
-function thing(name: string, value: string, resourceVersion: string): unknown {
-  return { metadata: { namespace: "ns", name, resourceVersion }, value };
-}
 
 function endOfList(resourceVersion: string): unknown {
   return { metadata: { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } } };
 }
 
 function values(): string {
-  return [...reflector.store.values()].map(({ name, value }) => `${name}=${value}`).join(" ");
+  return valuesOf(reflector);
 }
 
 async function listed(...things: unknown[]): Promise<void> {
