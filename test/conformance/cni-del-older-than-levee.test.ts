@@ -144,6 +144,28 @@ test("its namespace and the runtime's result are gone, but host-local holds its 
   expect(links(stays.netns)).toEqual(["lo", "eth0"]);
 });
 
+test("a DEL kept while the daemon was away is not dropped by the shim of another ADD that cannot see what is left", async () => {
+  for (const isAlive of [true, false]) {
+    await using node = await startBridgeNode();
+    const { lab, primary } = node;
+    await lab.pod("next", {});
+    const [call, next] = [old(lab, "web"), old(lab, "next")];
+    attachBare(primary, call);
+    await lab.killDaemon("SIGKILL");
+    // Without a path no file tells that there was a namespace: only host-local knows the container.
+    expectSilence(await lab.cni("DEL", isAlive ? call : { ...call, netns: "" }));
+    if (!isAlive) lab.deleteNetns(call.netns);
+    await lab.startDaemon();
+    resultOf(await lab.cni("ADD", next));
+    expect(await addresses(lab)).toHaveLength(2);
+    await lab.startHand();
+    await lab.until("its address is released", async () => ((await addresses(lab)).length === 1 ? true : undefined));
+    if (isAlive) expect(links(call.netns)).toEqual(["lo"]);
+    expectSilence(await lab.cni("DEL", next));
+    expect(await leftovers(lab)).toEqual([]);
+  }
+});
+
 test("a DEL whose plugin fails is in the leak ledger, and the runtime's sandbox can go", async () => {
   await using lab = await startNode({
     prepare: (lab) =>

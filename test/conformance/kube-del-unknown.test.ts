@@ -14,7 +14,7 @@ function attachedByOthers(node: KubeNode, pod: string): { containerId: string; n
 test("a pod in the API: all its networks are deleted, last first, once, and the server is not asked", async () => {
   await using node = await KubeNode.start((api) => api.pod("web", { [networksAnnotation]: "net-a" }));
   await node.synced();
-  await node.untilPodsInView(1);
+  await node.untilInView(1);
   const asked = node.api.requests.length;
   const call = attachedByOthers(node, "web");
   for (let time = 0; time < 3; time += 1) expectSilence(await node.lab.cni("DEL", call));
@@ -30,7 +30,7 @@ test("a pod in the API: all its networks are deleted, last first, once, and the 
 test("another pod has the name by now: only the default network is deleted", async () => {
   await using node = await KubeNode.start((api) => api.pod("web", { [networksAnnotation]: "net-a" }, "another"));
   await node.synced();
-  await node.untilPodsInView(1);
+  await node.untilInView(1);
   expectSilence(await node.lab.cni("DEL", attachedByOthers(node, "web")));
   expect(await story(node.lab)).toEqual(["DEL first eth0"]);
 });

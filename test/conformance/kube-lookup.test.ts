@@ -67,7 +67,7 @@ test("with the API server away known pods attach, unknown ones come back later, 
   await using node = await KubeNode.start();
   await node.synced();
   node.api.pod("known", { [networksAnnotation]: "net-a" });
-  await node.untilPodsInView(1);
+  await node.untilInView(1);
   node.api.mood = () => 503;
   node.api.cut();
   const { outcome, call, tookMs } = await node.add("known");

@@ -61,12 +61,14 @@ export class KubeNode {
     await this.lab.until("pods and networks are watched", () => Promise.resolve(areWatched() || undefined));
   }
 
-  /** Waits until the daemon's view has so many pods. */
-  async untilPodsInView(count: number): Promise<void> {
-    const line = `levee_view_objects{resource="pods"} ${count}\n`;
-    await this.lab.until(`the view has ${count} pods`, async () => {
+  /** Waits until the daemon's view has so many pods and the network. A watch can be open before its first event is told. */
+  async untilInView(pods: number): Promise<void> {
+    const counts = { pods, "network-attachment-definitions": 1 };
+    const lines = Object.entries(counts).map(([resource, count]) => objectsLine(resource, count));
+    await this.lab.until(`the view has ${pods} pods and the network`, async () => {
       const answer = await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`);
-      return (await answer.text()).includes(line) || undefined;
+      const text = await answer.text();
+      return lines.every((line) => text.includes(line)) || undefined;
     });
   }
 
@@ -89,6 +91,10 @@ export interface Added {
   readonly outcome: CniOutcome;
   readonly call: Parameters<Lab["cni"]>[1];
   readonly tookMs: number;
+}
+
+function objectsLine(resource: string, count: number): string {
+  return `levee_view_objects{resource="${resource}"} ${count}\n`;
 }
 
 function result(name: string, address: string): string {

@@ -10,7 +10,7 @@ import type { Recovery } from "../undo/recovery.ts";
 import type { GcAction, GcFinding } from "../../wire/node-view.ts";
 import { witnessesOf, type DeadEnd, type DeadRecord, type UndoDead } from "./undo-dead.ts";
 import { Looks } from "./looks.ts";
-import { doubtsAbout, isOfEarlierBoot, isSettled, judge, undoLimit } from "./rules.ts";
+import { doubtsAbout, endedBoots, isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces, type Sight } from "./sight.ts";
 
 /** Undos at a time. After a reboot there is one for each pod of the node; half of the hand's places stay for recovery. */
@@ -55,9 +55,10 @@ export class AttachmentGc {
     const sight = await lookAtNamespaces(hand, records, journal);
     // Recovery already deals with the others.
     const idle = records.filter((record) => !recovery.isPending(record.token) && !recovery.isDeletePending(record));
-    const found = this.#judgeAll(idle, sight);
+    const ended = endedBoots(records, sight, this.#needs.bootId);
+    const found = this.#judgeAll(idle, sight, ended);
     const due = found.filter(({ action }) => action === "detach");
-    const admitted = isActing ? this.#admit(due, records.length) : [];
+    const admitted = isActing ? this.#admit(due, records.length, ended) : [];
     const done = await this.#undo(hand, admitted, sight);
     return {
       findings: found.map((one) => this.#outcome(one, { done: done.get(one), isActing })),
@@ -66,7 +67,7 @@ export class AttachmentGc {
     };
   }
 
-  #judgeAll(records: readonly AttachmentRecord[], sight: Sight): readonly Found[] {
+  #judgeAll(records: readonly AttachmentRecord[], sight: Sight, ended: ReadonlySet<string>): readonly Found[] {
     const { bootId, clock, config, view } = this.#needs;
     const judged = records.map((record) => ({ record, ...judge(record, sight, bootId) }));
     const nowMs = clock.monotonicMs();
@@ -78,7 +79,7 @@ export class AttachmentGc {
     return judged.flatMap(({ record, fate, why }): readonly Found[] => {
       if (fate === "dead") {
         const ageMs = this.#looks.ageMs(record.token, nowMs) ?? 0;
-        const isDue = isOfEarlierBoot(record, bootId) || ageMs >= config.gcGraceMs;
+        const isDue = ended.has(record.bootId) || ageMs >= config.gcGraceMs;
         return [{ record, why, action: isDue ? "detach" : "wait" }];
       }
       if (fate !== "alive") return [{ record, why, action: "report" }];
@@ -87,9 +88,9 @@ export class AttachmentGc {
     });
   }
 
-  #admit(due: readonly Found[], attachments: number): readonly Found[] {
+  #admit(due: readonly Found[], attachments: number, ended: ReadonlySet<string>): readonly Found[] {
     const limit = undoLimit(attachments);
-    const admitted = this.#needs.dead.admit(due, limit);
+    const admitted = this.#needs.dead.admit(due, limit, ended);
     if (admitted.length < due.length)
       this.#needs.logger.warn("More attachments are dead than may be undone in a minute; the rest must wait", {
         dead: due.length,

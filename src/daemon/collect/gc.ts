@@ -17,7 +17,7 @@ import type { Call } from "../serve/call.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
 import { GcRota, networksForGc } from "./networks-for-gc.ts";
-import { isSettled, judge, undoLimit } from "./rules.ts";
+import { endedBoots, isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces } from "./sight.ts";
 import { witnessesOf, type DeadRecord, type UndoDead } from "./undo-dead.ts";
 
@@ -94,6 +94,7 @@ export class Gc {
     const due = dead.admit(
       gone.map((record) => ({ record, witnesses })),
       undoLimit(settled.length),
+      endedBoots(settled, sight, bootId),
     );
     if (unknown.length > due.length) {
       logger.warn("The runtime does not know some attachments, and not all of them can be undone now", {

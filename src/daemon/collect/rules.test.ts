@@ -5,7 +5,7 @@ import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
-import { undoLimit, doubtsAbout, judge } from "./rules.ts";
+import { undoLimit, doubtsAbout, endedBoots, judge } from "./rules.ts";
 import { lookAtNamespaces, placeOf } from "./sight.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
@@ -69,6 +69,19 @@ test("judge: a stale record without a cookie and with a later time does not make
   const stale = attached(1, { startedWallMs: 20 });
   const living = attached(2, { netns: { path: "/run/netns/pod1", identity }, startedWallMs: 10 });
   expect(await fates([stale, living], { "/run/netns/pod1": identity })).toEqual(["dead", "alive"]);
+});
+
+test("endedBoots: an earlier boot whose namespaces are not seen, by a hand that sees one of this boot or has none to see", () => {
+  const earlier = [1, 2].map((number) => attached(number, { bootId: "before" }));
+  const [own, multus] = [attached(3), attached(4, { bootId: "" })];
+  const ended = (records: readonly AttachmentRecord[], alive: readonly AttachmentRecord[]): readonly string[] => [
+    ...endedBoots(records, { alive: new Set(alive) }, bootId),
+  ];
+  expect(ended([...earlier, multus], [])).toEqual(["before"]);
+  expect(ended([...earlier, multus, own], [own])).toEqual(["before"]);
+  expect(ended([...earlier, own], [])).toEqual([]);
+  expect(ended([...earlier, own], [own, earlier[0]!])).toEqual([]);
+  expect(ended([...earlier, attached(5, { bootId: "long ago" }), own], [own, earlier[0]!])).toEqual(["long ago"]);
 });
 
 test("judge: unproven, when no namespace is seen in the folder, or only a file", async () => {

@@ -28,8 +28,24 @@ export function judge(record: AttachmentRecord, sight: Sight, bootId: string): J
   return { fate: "kept", why: `${judgement.why}, but ${keeper.network} has disableGC` };
 }
 
-/** No namespace outlives a boot, so a dead record of an earlier one needs neither a second look nor a limit. */
-export function isOfEarlierBoot(record: AttachmentRecord, bootId: string): boolean {
+/**
+ * The earlier boots whose records need neither a second look nor a limit, because no namespace outlives a boot. A daemon
+ * may see another boot ID than before without a reboot. So a boot has not ended while one of its namespaces is seen, or
+ * while the hand sees none of this boot's although there are some.
+ */
+export function endedBoots(
+  records: readonly AttachmentRecord[],
+  { alive }: Pick<Sight, "alive">,
+  bootId: string,
+): ReadonlySet<string> {
+  const own = records.filter((record) => record.bootId === bootId);
+  if (own.length > 0 && !own.some((record) => alive.has(record))) return new Set();
+  const living = new Set([...alive].map((record) => record.bootId));
+  const earlier = records.filter((record) => isOfEarlierBoot(record, bootId));
+  return new Set(earlier.map((record) => record.bootId).filter((boot) => !living.has(boot)));
+}
+
+function isOfEarlierBoot(record: AttachmentRecord, bootId: string): boolean {
   return record.bootId !== "" && record.bootId !== bootId;
 }
 

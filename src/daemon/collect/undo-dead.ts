@@ -9,7 +9,7 @@ import type { Timeline } from "../record/timeline.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Suspects } from "../undo/suspects.ts";
 import type { Undo } from "../undo/undo.ts";
-import { isOfEarlierBoot, judge } from "./rules.ts";
+import { judge } from "./rules.ts";
 import { lookAtNamespaces, placeOf } from "./sight.ts";
 import { UndoBreaker } from "./undo-breaker.ts";
 
@@ -50,9 +50,13 @@ export class UndoDead {
     this.#breaker = new UndoBreaker(needs.clock);
   }
 
-  /** All candidates of an earlier boot, and as many others as the limit of this minute still allows. */
-  admit<T extends { readonly record: AttachmentRecord }>(candidates: readonly T[], limit: number): readonly T[] {
-    const isOld = ({ record }: T): boolean => isOfEarlierBoot(record, this.#needs.bootId);
+  /** All candidates of ended boots, and as many others as the limit of this minute still allows. */
+  admit<T extends { readonly record: AttachmentRecord }>(
+    candidates: readonly T[],
+    limit: number,
+    ended: ReadonlySet<string>,
+  ): readonly T[] {
+    const isOld = ({ record }: T): boolean => ended.has(record.bootId);
     const others = candidates.filter((candidate) => !isOld(candidate));
     return [...candidates.filter(isOld), ...this.#breaker.admit(others, limit)];
   }

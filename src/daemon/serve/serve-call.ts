@@ -50,7 +50,9 @@ async function fail(call: Call, request: CniRequest | undefined, thrown: unknown
   try {
     const error = toLeveeError(thrown, `Cannot serve ${call.header.verb}`);
     if (request !== undefined) note(request, "failed", needs, error);
-    if (request?.verb === "ADD" && error.code !== "interface-taken") needs.journal.addFailed(request.containerId);
+    const isRefused = request?.verb === "ADD" && error.code !== "interface-taken";
+    // The shim of a resumed ADD undoes steps that the journal does not know, and may fail.
+    if (isRefused && call.resumed === undefined) needs.journal.addFailed(request.containerId);
     needs.callLog.log({ call, request, tookMs: call.ageMs(), error });
     await answerError(call, error);
   } catch (defect) {

@@ -62,7 +62,10 @@ export class Del {
       const slot = { call, request, signal: limit.signal };
       if (record === undefined) {
         const container = { ...request, now, config: () => call.config() };
-        return await unknown.delete(call.hand, container, (found, run) => this.#inSlot(slot, found, run));
+        return await unknown.delete(call.hand, container, {
+          inSlot: (found, run) => this.#inSlot(slot, found, run),
+          leftMs: () => call.remainingMs() - closingMs,
+        });
       }
       await this.#inSlot(slot, record, (reports) => this.#deleteRecord(call, record, { now, reports }));
     } catch (thrown) {

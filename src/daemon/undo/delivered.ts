@@ -32,12 +32,11 @@ export class Delivered {
     if (!hand.supports("list"))
       throw waits(record, `${hand.identity.software} is too old to look whether its container runs`);
     const hasResult = await this.#hasResult(hand, record);
-    if (record.phase === "intent") {
-      // The journal lacks the result, so the record cannot be completed.
-      if (hasResult) throw waits(record, "the runtime has its result, and the journal lost it");
-      return false;
-    }
+    // The journal lacks the result of an intent, so that record cannot be completed.
+    if (hasResult && record.phase === "intent")
+      throw waits(record, "the runtime has its result, and the journal lost it");
     if (hasResult) return true;
+    // The runtime may keep its results in another folder. Then only the processes tell.
     const users = (await hand.links(netns, true))?.users;
     if (users === undefined) throw waits(record, `${hand.identity.software} cannot say whether its container runs`);
     if (users > 0) throw waits(record, `${users === 1 ? "a process is" : `${users} processes are`} in its namespace`);

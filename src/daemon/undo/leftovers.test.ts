@@ -19,6 +19,8 @@ interface Node {
   readonly leases?: readonly string[];
   readonly hasResident?: boolean;
   readonly isNetnsGone?: boolean;
+  /** Whether the call names no namespace. */
+  readonly isUnnamed?: boolean;
 }
 
 /** Whether the failure of one plugin still counts on such a node. */
@@ -28,6 +30,8 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
   const chain = aChain({ links: [link], network: "default/lan" as NetworkName });
   const hand = {
     isLost: false,
+    stat: (paths: readonly string[]) =>
+      Promise.resolve(paths.map((path) => (path === now.path && node.isNetnsGone !== true ? now.identity : undefined))),
     supports: () => true,
     links: () => {
       if (links === "never") return new Promise(() => undefined);
@@ -65,7 +69,8 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
     linksAdded: 0,
   };
   const gone = { path: now.path, identity: undefined };
-  const place = { hand, now: node.isNetnsGone === true ? gone : now };
+  const named = node.isNetnsGone === true ? gone : now;
+  const place = { hand, now: node.isUnnamed === true ? { path: "", identity: undefined } : named };
   const left = await leftovers.leftBy({ ...record, chains: [chain] }, [failure], place);
   expect(left).toEqual(left.length === 0 ? [] : [failure]);
   return left.length > 0;
@@ -76,6 +81,8 @@ test.each<readonly [string, Node]>([
   ["without an interface, with an IPAM plugin that keeps nothing", { conf: { ipam: { type: "static" } } }],
   ["without an interface and without an address", { conf: { ipam: hostLocal }, leases: ["other\r\nnet1"] }],
   ["whose namespace is gone", { isNetnsGone: true, links: ["lo", "net1"], conf: { ipam: hostLocal } }],
+  ["whose namespace is gone, and the call names none", { isUnnamed: true, isNetnsGone: true, links: ["lo", "net1"] }],
+  ["without an interface, although the call names no namespace", { isUnnamed: true }],
   ["whose folder of addresses does not exist", { conf: { ipam: { type: "host-local", dataDir: "/none" } } }],
 ])("Leftovers.leftBy drops the failure of a plugin %s", async (_what, node) => {
   expect(await isLeft(node)).toBe(false);
@@ -85,6 +92,7 @@ const lease = `${record.containerId}\r\nnet1`;
 
 test.each<readonly [string, Node]>([
   ["whose interface is there", { links: ["lo", "net1"] }],
+  ["whose interface is there, although the call names no namespace", { isUnnamed: true, links: ["lo", "net1"] }],
   ["whose namespace has too many interfaces to tell", { links: "truncated" }],
   ["whose namespace cannot be looked at", { links: new LeveeError("io-failed", "no") }],
   ["when the look takes too long", { links: "never" }],

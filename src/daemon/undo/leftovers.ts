@@ -11,7 +11,7 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import { HeldAddresses } from "./held-addresses.ts";
 import type { Residents } from "./residents.ts";
-import { netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
+import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { ChainFailure } from "./undo-chains.ts";
 
 export interface LeftoversNeeds {
@@ -88,7 +88,7 @@ export class Leftovers {
     { ifname }: Chain,
     { hand, now }: { readonly hand: Hand; readonly now: NetnsNow },
   ): Promise<boolean> {
-    const netns = netnsToPass(record, now, this.#needs);
+    const netns = netnsToPass(record, await ownNetns(hand, record, now), this.#needs);
     // Interfaces of these plugins end with their namespace.
     if (netns === "") return false;
     const looker = hand.supports("links") ? hand : this.#needs.residents.hand();
@@ -125,6 +125,12 @@ export class Leftovers {
       reason: error.message,
     });
   }
+}
+
+/** A call may name no namespace although the record's own is still there. */
+async function ownNetns(hand: Hand, { netns }: AttachmentRecord, now: NetnsNow): Promise<NetnsNow> {
+  if (now.path !== "" || netns.identity === undefined) return now;
+  return { path: netns.path, identity: await netnsAt(hand, netns.path) };
 }
 
 /** What a plugin's configuration says about its address. */

@@ -9,6 +9,13 @@ export interface LostContainer {
   readonly args: CniArgs;
   readonly cniPath: string;
   readonly now: NetnsNow;
+  /** Set when a shim kept this DEL: the runtime was told of success, and the hand is not the call's own. */
+  readonly kept?: KeptDelete;
   /** The call's configuration, asked for only when it is needed. */
   readonly config: () => Promise<JsonText>;
+}
+
+interface KeptDelete {
+  /** What speaks for an attachment without any look; undefined when the daemon must look. */
+  readonly sign: string | undefined;
 }

@@ -11,8 +11,12 @@ import { RecoverItem, type RecoverNeeds } from "./recover-item.ts";
 
 const numbers: NetnsIdentity = { device: 4n, inode: 9n };
 
-/** The namespace that a kept DEL of an unknown container is carried out in, when this is at its path by now. */
-async function placeOf(told: NetnsIdentity | undefined, found: FoundFile | undefined): Promise<LostContainer["now"]> {
+/** The kept DEL of an unknown container as it is carried out, when this is at its path by now. */
+async function carriedOut(
+  told: NetnsIdentity | undefined,
+  found: FoundFile | undefined,
+  attempts = 0,
+): Promise<LostContainer | undefined> {
   const deleted: LostContainer[] = [];
   const item = new RecoverItem({
     turns: new Turns(),
@@ -31,10 +35,14 @@ async function placeOf(told: NetnsIdentity | undefined, found: FoundFile | undef
     config: asJsonText("{}", "the test"),
   };
   const hand = { isResident: true, stat: () => Promise.resolve([found]) } as unknown as Hand; // only what it uses
-  const work = { kind: "offline", request, notBeforeMs: 0, pauseMs: 0, attempts: 0, loggedMs: 0 } as const;
+  const work = { kind: "offline", request, notBeforeMs: 0, pauseMs: 0, attempts, loggedMs: 0 } as const;
   await item.carryOut(hand, work, { signal: new AbortController().signal, limitMs: 1_000 });
   expect(deleted).toHaveLength(1);
-  return deleted[0]?.now ?? { path: "", identity: undefined };
+  return deleted[0];
+}
+
+async function placeOf(...facts: Parameters<typeof carriedOut>): Promise<LostContainer["now"]> {
+  return (await carriedOut(...facts))?.now ?? { path: "", identity: undefined };
 }
 
 test("carryOut: a kept DEL works in the namespace that its shim saw, and in no later one at that path", async () => {
@@ -46,4 +54,13 @@ test("carryOut: a kept DEL works in the namespace that its shim saw, and in no l
   expect((await placeOf(seen, undefined)).identity).toBeUndefined();
   // A shim of before cookies.
   expect(await placeOf(numbers, { ...seen, isNetns: true })).toMatchObject({ identity: seen });
+});
+
+test("carryOut: a namespace that its shim saw and that is gone is a sign, and so are ten tries that could not tell", async () => {
+  const signOf = async (...facts: Parameters<typeof carriedOut>): Promise<string | undefined> =>
+    (await carriedOut(...facts))?.kept?.sign;
+  expect(await signOf(numbers, undefined)).toContain("it had a network namespace");
+  expect(await signOf(numbers, { ...numbers, isNetns: true })).toBeUndefined();
+  expect(await signOf(undefined, undefined, 9)).toBeUndefined();
+  expect(await signOf(undefined, undefined, 10)).toContain("10 looks could not tell");
 });

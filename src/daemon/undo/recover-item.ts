@@ -6,8 +6,8 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Delivered } from "./delivered.ts";
-import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
-import type { RecordWork, Work } from "./queue/recovery-work.ts";
+import type { OfflineFolder } from "./offline-folder.ts";
+import type { OfflineWork, RecordWork, Schedule, Work } from "./queue/recovery-work.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
 import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
@@ -32,6 +32,9 @@ export interface RecoverLimits {
   readonly limitMs: number;
 }
 
+/** After so many looks that failed, plugins run without a sign: a kept DEL must not hold up its pod for ever. */
+const looksMax = 10;
+
 const holder = { verb: "UNDO", cancel: (): void => undefined };
 
 /** Carries out one item of recovery. Resolves to whether nothing is left to do. */
@@ -43,7 +46,7 @@ export class RecoverItem {
   }
 
   carryOut(hand: Hand, item: Work, limits: RecoverLimits): Promise<boolean> {
-    return item.kind === "offline" ? this.#offlineDelete(hand, item.request, limits) : this.#record(hand, item, limits);
+    return item.kind === "offline" ? this.#offlineDelete(hand, item, limits) : this.#record(hand, item, limits);
   }
 
   /** Undoes or deletes one record of a lost shim. */
@@ -68,24 +71,32 @@ export class RecoverItem {
   }
 
   /** Carries out a DEL that a shim recorded while the daemon was away. */
-  async #offlineDelete(hand: Hand, request: OfflineDelete, { signal, limitMs }: RecoverLimits): Promise<boolean> {
-    const { journal, turns, suspects, offline, undo, unknown } = this.#needs;
+  async #offlineDelete(hand: Hand, item: OfflineWork & Schedule, limits: RecoverLimits): Promise<boolean> {
+    const { journal, turns, suspects, offline, undo } = this.#needs;
+    const { request } = item;
+    const { signal, limitMs } = limits;
     if (turns.isBusy(request.containerId)) return false;
     using _turn = await turns.take(request.containerId, holder, signal);
     if (!offline.has(request.name)) return true;
     const record = journal.find({ containerId: request.containerId, ifname: request.ifname });
-    if (record === undefined) {
-      const found = await netnsAt(hand, request.netns);
-      // Another namespace may be at that path by now.
-      const identity = sameNetns(request.netnsIdentity, found) ? found : undefined;
-      const now = { path: hand.isResident ? request.netns : "", identity };
-      await unknown.delete(hand, { ...request, now, config: () => Promise.resolve(request.config) });
-    } else {
+    if (record === undefined) await this.#deleteUnknown(hand, item, limitMs);
+    else {
       await suspects.proveGone(hand, record);
       await undo.delete(record, { hand, now: await netnsNow(hand, record, this.#needs), limitMs });
     }
     await offline.drop(request.name);
     return true;
+  }
+
+  async #deleteUnknown(hand: Hand, { request, attempts }: OfflineWork & Schedule, limitMs: number): Promise<void> {
+    const { netns, netnsIdentity, config } = request;
+    const found = await netnsAt(hand, netns);
+    // Another namespace may be at that path by now.
+    const identity = sameNetns(netnsIdentity, found) ? found : undefined;
+    const now = { path: hand.isResident ? netns : "", identity };
+    const kept = { sign: signOfKept(netnsIdentity !== undefined && identity === undefined, attempts) };
+    const container = { ...request, now, kept, config: () => Promise.resolve(config) };
+    await this.#needs.unknown.delete(hand, container, { leftMs: () => limitMs });
   }
 
   /**
@@ -135,6 +146,12 @@ async function netnsNow(hand: Hand, record: AttachmentRecord, needs: RecoverNeed
     );
   }
   return now;
+}
+
+/** What speaks for an attachment although the runtime has removed the namespace and its own file since the kept DEL. */
+function signOfKept(lostNetns: boolean, attempts: number): string | undefined {
+  if (lostNetns) return "it had a network namespace when its DEL was put off, and that is gone";
+  return attempts < looksMax ? undefined : `${attempts} looks could not tell whether something of it is left`;
 }
 
 function isSettled(record: AttachmentRecord, work: RecordWork): boolean {

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { NetnsPath } from "../../base/brand.ts";
-import { toLeveeError } from "../../base/errors.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { sameNetns } from "../../base/identity.ts";
-import type { Logger } from "../../base/log.ts";
 import { memberText, jsonKind } from "../../cni/json-text.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
@@ -20,7 +19,6 @@ import type { NetnsNow } from "./netns-to-pass.ts";
 export interface SignsNeeds {
   readonly bootId: string;
   readonly config: DaemonConfig;
-  readonly logger: Logger;
   readonly journal: Pick<Journal, "inNetns">;
   readonly view: View;
   readonly confs: ConfCache;
@@ -42,24 +40,28 @@ export class Signs {
     this.#needs = needs;
   }
 
-  /** The sign as a text for people; undefined when there is none. The cheapest looks come first. */
+  /**
+   * The sign as a text for people; undefined when there is none. The cheapest looks come first. Throws when a look fails
+   * and no other finds a sign: nothing is known then.
+   */
   async find(hand: Hand, container: LostContainer): Promise<string | undefined> {
     const looks = [
       () => this.#interface(hand, container),
       () => this.#resultFile(hand, container),
       () => this.#address(container),
     ];
+    let failed: LeveeError | undefined;
     for (const look of looks) {
       const found = await look().catch((thrown: unknown) => {
         if (hand.isLost) throw thrown;
-        const reason = toLeveeError(thrown, "Looking").message;
-        const facts = { container: container.containerId, reason };
-        this.#needs.logger.warn("Cannot look for what is left of a container", facts);
+        failed ??= toLeveeError(thrown, "Looking");
         return undefined;
       });
       if (found !== undefined) return found;
     }
-    return undefined;
+    if (failed === undefined) return undefined;
+    const what = `Cannot see what is left of ${container.containerId}`;
+    throw new LeveeError("try-later", `${what}: ${failed.message}`, { cause: failed });
   }
 
   /**

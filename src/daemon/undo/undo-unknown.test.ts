@@ -36,6 +36,7 @@ async function deleted(facts: Facts) {
     logger: silentLogger,
     journal: {
       forget: (containerId) => note(`forget ${containerId}`),
+      suspect: (ids) => note(`suspect ${ids.join()}`),
     },
     offline: { dropDelete: (containerId, ifname) => note(`drop ${containerId}:${ifname}`) },
     timeline,
@@ -59,7 +60,7 @@ async function deleted(facts: Facts) {
     mirror: { remove: () => note("mirror removed").then(() => undefined) },
   });
   const inSlot: InSlot = (_record, run) => note("slot").then(() => run());
-  await unknown.delete({} as Hand, container, inSlot);
+  await unknown.delete({} as Hand, container, { inSlot });
   return { done, story: timeline.of("default", "web") };
 }
 
@@ -83,7 +84,16 @@ test("UndoUnknown.delete of an unknown container with a sign of it runs its plug
     sign: "eth0 is in /a",
     found: { ...whole, lack: "gone" },
   });
-  expect(done).toEqual(["looked", "slot", "ran", "leaks ", "mirror removed", "forget c1", "drop c1:eth0"]);
+  expect(done).toEqual([
+    "looked",
+    "suspect c1",
+    "slot",
+    "ran",
+    "leaks ",
+    "mirror removed",
+    "forget c1",
+    "drop c1:eth0",
+  ]);
   expect(story[0]).toMatchObject({ what: "found", detail: "the journal does not know it, but eth0 is in /a" });
 });
 

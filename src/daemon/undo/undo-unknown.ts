@@ -1,3 +1,5 @@
+import type { ContainerId } from "../../base/brand.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
@@ -6,6 +8,7 @@ import type { MultusMirror } from "../../state/multus/multus-mirror.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import { recordedPod, subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
+import { unlessPromised } from "./del-patience.ts";
 import type { Leaks } from "./leaks.ts";
 import type { LostContainer } from "./lost-container.ts";
 import type { LostRecords } from "./lost-records.ts";
@@ -16,7 +19,7 @@ import type { Undo } from "./undo.ts";
 export interface UndoUnknownNeeds {
   readonly bootId: string;
   readonly logger: Logger;
-  readonly journal: Pick<Journal, "forget">;
+  readonly journal: Pick<Journal, "forget" | "suspect">;
   readonly offline: Pick<OfflineFolder, "dropDelete">;
   readonly timeline: Timeline;
   readonly lost: Pick<LostRecords, "find" | "isLost">;
@@ -29,6 +32,13 @@ export interface UndoUnknownNeeds {
 /** Runs the plugins of a record when it may: a call waits for a slot first. */
 export type InSlot = (record: AttachmentRecord, run: (reports?: ChainReports) => Promise<void>) => Promise<void>;
 
+/** How the plugins of an unknown container run. */
+export interface UnknownOrder {
+  readonly inSlot?: InSlot;
+  /** The hand's time for them, asked when they begin. */
+  readonly leftMs?: () => number;
+}
+
 const atOnce: InSlot = (_record, run) => run();
 
 /**
@@ -39,35 +49,71 @@ const atOnce: InSlot = (_record, run) => run();
  */
 export class UndoUnknown {
   readonly #needs: UndoUnknownNeeds;
+  /** Signs of containers whose plugins have not run yet. The next look may come too late to find them again. */
+  readonly #seen = new Map<ContainerId, string>();
 
   constructor(needs: UndoUnknownNeeds) {
     this.#needs = needs;
   }
 
-  async delete(hand: Hand, container: LostContainer, inSlot: InSlot = atOnce): Promise<void> {
-    const { journal, offline, timeline, lost, signs } = this.#needs;
+  async delete(hand: Hand, container: LostContainer, order: UnknownOrder = {}): Promise<void> {
+    const { journal, offline, timeline, lost } = this.#needs;
     const { containerId, ifname } = container;
     const subject = subjectOfCall({ ...container, verb: "DEL" });
     const knowledge = await lost.isLost(container);
-    const sign = knowledge === "unknown" ? await signs.find(hand, container) : undefined;
+    const sign = knowledge === "never" ? undefined : await this.#sign(hand, container, knowledge);
     if (knowledge === "lost" || sign !== undefined) {
       timeline.note(subject, "found", { detail: `the journal does not know it, but ${sign ?? "it may have lost it"}` });
-      await this.#undo(hand, container, { inSlot, isLost: knowledge === "lost" });
+      refuseForeignNetns(hand, container);
+      await this.#undo(hand, container, { ...order, isLost: sign === undefined });
       // No program removes the runtime's file of an older attachment, so the next DEL would find the same sign again.
       await journal.forget(containerId);
+      this.#seen.delete(containerId);
     } else timeline.note(subject, "finished", { detail: "nothing to undo" });
     await offline.dropDelete(containerId, ifname);
   }
 
-  async #undo(hand: Hand, container: LostContainer, how: { inSlot: InSlot; isLost: boolean }): Promise<void> {
+  /** The sign of a container, now or at an earlier DEL that could not be carried out. */
+  async #sign(hand: Hand, container: LostContainer, knowledge: "lost" | "unknown"): Promise<string | undefined> {
+    const { containerId, kept } = container;
+    const seen = this.#seen.get(containerId);
+    if (seen !== undefined || knowledge === "lost") return seen;
+    const sign = kept?.sign ?? (await this.#needs.signs.find(hand, container));
+    if (sign !== undefined) await this.#remember(containerId, sign);
+    else if (kept !== undefined && !hand.isResident) {
+      const why = "only the resident hand can see whether something of it is left";
+      throw new LeveeError("try-later", `Cannot delete ${containerId} yet as ${why}`);
+    }
+    return sign;
+  }
+
+  /** The index keeps the container across a restart: a DEL that is put off outlives the interface and the runtime's file. */
+  async #remember(containerId: ContainerId, sign: string): Promise<void> {
+    const { journal, logger } = this.#needs;
+    this.#seen.set(containerId, sign);
+    await journal.suspect([containerId]).catch((thrown: unknown) => {
+      const reason = toLeveeError(thrown, "Writing").message;
+      logger.warn("A container that the journal does not know is kept in memory only", {
+        container: containerId,
+        reason,
+      });
+    });
+  }
+
+  async #undo(hand: Hand, container: LostContainer, how: UnknownOrder & { isLost: boolean }): Promise<void> {
     const { lost, signs, undo, leaks, mirror } = this.#needs;
     const now = await signs.netnsOf(hand, container);
     const found = await lost.find({ ...container, now });
     if (found === undefined)
       return this.#keepLoss(container, "it cannot be rebuilt from Multus' cache or from the pod");
     const { record, lack } = found;
-    await how.inSlot(record, async (reports) => {
-      await leaks.add(record, now, await undo.chains(record, { hand, now, verb: "DEL", reports }));
+    const { inSlot = atOnce, leftMs = () => Number.POSITIVE_INFINITY } = how;
+    const run = inSlot(record, async (reports) => {
+      const order = { hand, now, reports, limitMs: leftMs() };
+      await leaks.add(record, now, await undo.chains(record, { ...order, verb: "DEL" }));
+    });
+    await run.catch((thrown: unknown) => {
+      throw now.identity === undefined ? thrown : unlessPromised(thrown, record);
     });
     await mirror.remove(record);
     if (lack === "") return;
@@ -82,4 +128,11 @@ export class UndoUnknown {
     const facts = { pod: recordedPod(args), netns: now, cniPath, bootId: this.#needs.bootId };
     await this.#needs.leaks.addUnknown(container, { ...facts, reason: `the journal lost its record, and ${why}` });
   }
+}
+
+/** A call's own shim may enter only its own namespace, so a kept DEL in another living one must wait. */
+function refuseForeignNetns(hand: Hand, { containerId, kept, now }: LostContainer): void {
+  if (kept === undefined || hand.isResident || now.identity === undefined) return;
+  const why = "its network namespace is still alive, and only the resident hand can work in it";
+  throw new LeveeError("try-later", `Cannot delete ${containerId} yet as ${why}`);
 }

@@ -23,7 +23,7 @@ export interface OfflineWork {
   readonly request: OfflineDelete;
 }
 
-interface Schedule {
+export interface Schedule {
   pauseMs: number;
   attempts: number;
   /** When the reason of the wait was last logged. */
