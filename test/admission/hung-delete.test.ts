@@ -94,5 +94,6 @@ test("leaks that hang do not keep back the others", async () => {
   await lab.until("only the hung leaks are left", async () => ((await leaks(lab)).length === 6 ? true : undefined));
   expect((await leaks(lab)).map(({ network }) => network)).toEqual(Array.from({ length: 6 }, () => "default/hung"));
   const plugins = (await lab.calls()).map(({ plugin }) => plugin);
-  expect(plugins.slice(0, 6)).toEqual(Array.from({ length: 6 }, () => "third"));
+  // Four lanes: a hung leak may begin in each of the others while the last of these is under way.
+  expect(plugins.slice(0, 6 + 3).filter((plugin) => plugin === "third")).toHaveLength(6);
 });

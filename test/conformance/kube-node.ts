@@ -66,8 +66,9 @@ export class KubeNode {
     const counts = { pods, "network-attachment-definitions": 1 };
     const lines = Object.entries(counts).map(([resource, count]) => objectsLine(resource, count));
     await this.lab.until(`the view has ${pods} pods and the network`, async () => {
-      const answer = await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`);
-      const text = await answer.text();
+      // The port may open a moment after the socket.
+      const answer = await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`).catch(() => undefined);
+      const text = (await answer?.text()) ?? "";
       return lines.every((line) => text.includes(line)) || undefined;
     });
   }
