@@ -1,5 +1,6 @@
 /** The cgroups of v2 in which a hand runs its plugins. */
-import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import type { HandIdentity } from "../../src/wire/messages.ts";
 
 const root = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((folder) => existsSync(`${folder}/cgroup.controllers`));
@@ -22,7 +23,11 @@ export function canMakeLeaf(): boolean {
   return canKill;
 }
 
+/** Leaves are made beside the shim's own processes, and the shim is in this process's cgroup. */
 export function leavesOf({ pid, pidStart }: HandIdentity): readonly string[] {
-  const glob = new Bun.Glob(`**/levee-run-${pid}-${pidStart}-*`);
-  return [...glob.scanSync({ cwd: root ?? "/nowhere", onlyFiles: false, absolute: true })];
+  const path = /^0::\/(.*)$/mu.exec(readFileSync("/proc/self/cgroup", "utf8"))?.[1] ?? "";
+  const folder = join(root ?? "/nowhere", path);
+  // No deeper: the cgroups of other tests come and go meanwhile.
+  const names = readdirSync(folder).filter((name) => name.startsWith(`levee-run-${pid}-${pidStart}-`));
+  return names.map((name) => join(folder, name));
 }
