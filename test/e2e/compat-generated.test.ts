@@ -6,7 +6,7 @@
 import { expect, test } from "bun:test";
 import { Random, trials } from "../hostile/random.ts";
 import { missingForMultus } from "./compat/compat-multus-node.ts";
-import { countsOnPage, countsText, purposefulRows, writeCounts } from "./compat/generated/compat-page.ts";
+import { countsOnPage, countsText, purposefulRows, rowsApart, writeCounts } from "./compat/generated/compat-page.ts";
 import { generatedCase } from "./compat/generated/kinds.ts";
 import { migration } from "./compat/generated/migration.ts";
 import { rules } from "./compat/generated/rules.ts";
@@ -78,9 +78,12 @@ group(`Levee beside Multus in ${cases.length} generated cases, LEVEE_SEED=${seed
     expect(dead).toEqual([]);
   });
 
-  test.skipIf(!isStandard)("the counts are those of docs/compat.md; LEVEE_WRITE_COUNTS=1 writes them", async () => {
-    const counts = countsText(tally, migrations, seed);
-    if (process.env["LEVEE_WRITE_COUNTS"] === "1") await writeCounts(counts);
-    expect(counts).toBe(await countsOnPage());
-  });
+  test.skipIf(!isStandard)(
+    "the counts are near those of docs/compat.md; LEVEE_WRITE_COUNTS=1 writes them",
+    async () => {
+      const counts = countsText(tally, migrations, seed);
+      if (process.env["LEVEE_WRITE_COUNTS"] === "1") await writeCounts(counts);
+      expect(rowsApart(counts, await countsOnPage())).toEqual([]);
+    },
+  );
 });
