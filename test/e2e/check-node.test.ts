@@ -30,7 +30,7 @@ group("levee check node --all", () => {
       server.must(["apply", "-k", join(root, "deploy/crd")]);
       server.must(["wait", "--for=condition=Established", "crd/network-attachment-definitions.k8s.cni.cncf.io"]);
       server.must(["create", "-f", "-"], node("worker-1"));
-      server.must(["apply", "-f", "-"], network(bridge, 57));
+      server.must(["apply", "-f", "-"], network(bridge, 1_400));
       await startNode(lab, { metricsPort, kubeconfig });
 
       const check = (): Promise<End> =>
@@ -60,7 +60,7 @@ group("levee check node --all", () => {
       );
 
       ip(["link", "add", bridge, "type", "bridge"]);
-      server.must(["apply", "-f", "-"], network(bridge, 58));
+      server.must(["apply", "-f", "-"], network(bridge, 1_300));
       const second = await lab.until(
         "the bridge was seen",
         async () => {
@@ -117,8 +117,8 @@ function node(name: string): string {
   return JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name }, status });
 }
 
-function network(bridge: string, vlan: number): string {
-  const config = JSON.stringify({ cniVersion: "1.0.0", name: "vlan57", type: "bridge", bridge, vlan });
+function network(bridge: string, mtu: number): string {
+  const config = JSON.stringify({ cniVersion: "1.0.0", name: "vlan57", type: "bridge", bridge, mtu });
   const metadata = { name: "vlan57", namespace: "default" };
   return JSON.stringify({
     apiVersion: "k8s.cni.cncf.io/v1",
