@@ -71,6 +71,12 @@ export function memberText(text: JsonText, key: string): JsonText | undefined {
   return values.findLast((value) => value !== "null") ?? values.at(-1);
 }
 
+/** The text that a member holds; empty when there is no such member, or when it is not a string. */
+export function stringMember(text: JsonText, key: string): string {
+  const value = memberText(text, key);
+  return value !== undefined && jsonKind(value) === "string" ? String(JSON.parse(value)) : "";
+}
+
 /** The value of exactly this key as text, as Go reads an entry of a map. The last of several duplicates counts. */
 export function exactMember(text: JsonText, key: string): JsonText | undefined {
   const found = findMember(text, key);

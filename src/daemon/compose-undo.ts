@@ -12,6 +12,7 @@ import { LeakRetries } from "./undo/retry-leaks.ts";
 import { Suspects } from "./undo/suspects.ts";
 import { Signs } from "./undo/signs.ts";
 import { TakenNames } from "./undo/taken-names.ts";
+import { HeldAddresses } from "./undo/held-addresses.ts";
 import { Leftovers } from "./undo/leftovers.ts";
 import { Undo } from "./undo/undo.ts";
 import { UndoUnknown } from "./undo/undo-unknown.ts";
@@ -28,10 +29,11 @@ export function composeUndo(ground: Ground) {
   const leaks = new Leaks(ground);
   // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
-  const leftovers = new Leftovers({ ...ground, residents });
+  const addresses = new HeldAddresses();
+  const leftovers = new Leftovers({ ...ground, residents, addresses });
   const undo = new Undo({ ...ground, suspects, leaks, leftovers, afterwork, offline });
   const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
-  const signs = new Signs({ ...ground, residents });
+  const signs = new Signs({ ...ground, residents, addresses });
   const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });
   const delivered = new Delivered(ground);
   const item = new RecoverItem({ ...ground, delivered, suspects, offline, undo, unknown });

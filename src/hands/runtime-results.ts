@@ -5,11 +5,17 @@ import { readHostFolder } from "./host-folder.ts";
 
 type ResultFile = Pick<FolderEntry, "name" | "changedWallMs">;
 
-/** The runtime's results in libcni's cache, in its usual place and in that of old kubelets; undefined when neither exists. */
+/** libcni's cache: its usual place, and that of old kubelets. */
+export function resultFolders(folder: string): readonly string[] {
+  return ["results", "cache/results"].map((place) => join(folder, place));
+}
+
+/** The runtime's results in libcni's cache; undefined when it has no folder. */
 export async function runtimeResults(hand: Hand, folder: string): Promise<readonly ResultFile[] | undefined> {
-  const read = (place: string): Promise<readonly ResultFile[] | undefined> =>
-    readHostFolder(hand, join(folder, place), ({ name, changedWallMs }) => ({ name, changedWallMs }));
-  const usual = await read("results");
-  const old = await read("cache/results");
-  return usual === undefined && old === undefined ? undefined : [...(usual ?? []), ...(old ?? [])];
+  let results: ResultFile[] | undefined;
+  for (const place of resultFolders(folder)) {
+    const found = await readHostFolder(hand, place, ({ name, changedWallMs }) => ({ name, changedWallMs }));
+    if (found !== undefined) results = [...(results ?? []), ...found];
+  }
+  return results;
 }

@@ -10,6 +10,11 @@ export interface NetnsLinks {
   readonly users: number | undefined;
 }
 
+/** Whether the name is certainly not in the namespace. */
+export function lacksLink({ names, isTruncated }: NetnsLinks, ifname: string): boolean {
+  return !isTruncated && !names.includes(ifname);
+}
+
 export function readNetnsLinks(frame: Frame): { readonly value: NetnsLinks; readonly outcome: Outcome } {
   // The kernel allows names that are not UTF-8. Levee never looks for such a name.
   const names = bytesFields(frame, "link").map((name) => Buffer.from(name).toString("utf8"));

@@ -1,5 +1,6 @@
 import type { JsonText } from "../../base/brand.ts";
-import { asJsonText, jsonKind, memberText } from "../../cni/json-text.ts";
+import { ipamOf } from "../../cni/ipam.ts";
+import { asJsonText, jsonKind, memberText, stringMember } from "../../cni/json-text.ts";
 import { isPluginType, parseNetworkConf, type NetworkConf, type PluginConf } from "../../cni/network-conf.ts";
 import type { LinkNeed, PluginNeeds } from "../../readiness/network-rules.ts";
 
@@ -19,9 +20,8 @@ export function needsOfConf(conf: NetworkConf): Needs {
 }
 
 function programsOf({ type, text }: PluginConf): readonly string[] {
-  const ipam = memberText(text, "ipam");
-  const ipamType = ipam === undefined || jsonKind(ipam) !== "object" ? "" : stringOf(ipam, "type");
-  return isPluginType(ipamType) ? [type, ipamType] : [type];
+  const ipam = ipamOf(text);
+  return isPluginType(ipam.type) ? [type, ipam.type] : [type];
 }
 
 function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
@@ -32,9 +32,9 @@ function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
     case "ipvlan":
     case "vlan":
       // Without a name the plugin takes the interface of the default route.
-      return isSet(text, "linkInContainer") ? [] : named(stringOf(text, "master"), "master");
+      return isSet(text, "linkInContainer") ? [] : named(stringMember(text, "master"), "master");
     case "sriov":
-      return named(stringOf(text, "master"), "master");
+      return named(stringMember(text, "master"), "master");
     case "host-device":
       return named(deviceOf(text), "device");
     default:
@@ -52,7 +52,7 @@ function bridgeNeeds(text: JsonText): readonly LinkNeed[] {
 }
 
 function bridgeOf(text: JsonText): string {
-  return stringOf(text, "bridge") || "cni0";
+  return stringMember(text, "bridge") || "cni0";
 }
 
 /** The plugin turns the filter on when it creates the bridge, and leaves an existing bridge as it is. */
@@ -66,16 +66,11 @@ function vlanBridgesOf({ type, text }: PluginConf): Pick<PluginNeeds, "vlanBridg
 
 /** The interface that host-device moves into the pod; empty when the device is named in another way. */
 export function deviceOf(text: JsonText): string {
-  return stringOf(text, "device");
+  return stringMember(text, "device");
 }
 
 function named(name: string, role: LinkNeed["role"]): readonly LinkNeed[] {
   return name === "" ? [] : [{ name, role }];
-}
-
-function stringOf(text: JsonText, key: string): string {
-  const value = memberText(text, key);
-  return value === undefined || jsonKind(value) !== "string" ? "" : String(JSON.parse(value));
 }
 
 function isSet(text: JsonText, key: string): boolean {

@@ -5,6 +5,7 @@ import { LeveeError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { aChain, aRecord, bootId, json } from "../../state/journal/record.fixture.ts";
+import { HeldAddresses } from "./held-addresses.ts";
 import { Leftovers } from "./leftovers.ts";
 
 const record = aRecord(1);
@@ -60,6 +61,7 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
     journal: { inNetns: () => [] },
     logger: silentLogger,
     residents: { hand: () => (node.hasResident === false ? undefined : hand) },
+    addresses: new HeldAddresses(),
   });
   const failure = {
     index: 0,

@@ -4,12 +4,14 @@ import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Chain, ChainLink } from "../../cni/chain.ts";
-import { jsonKind, memberText } from "../../cni/json-text.ts";
+import { ipamOf, type Ipam } from "../../cni/ipam.ts";
+import { memberText } from "../../cni/json-text.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import { HeldAddresses } from "./held-addresses.ts";
+import { lacksLink } from "../../wire/netns-links.ts";
+import type { HeldAddresses } from "./held-addresses.ts";
 import type { Residents } from "./residents.ts";
 import { netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { ChainFailure } from "./undo-chains.ts";
@@ -21,6 +23,7 @@ export interface LeftoversNeeds {
   readonly logger: Logger;
   readonly journal: Pick<Journal, "inNetns">;
   readonly residents: Pick<Residents, "hand">;
+  readonly addresses: Pick<HeldAddresses, "find">;
 }
 
 /** Plugins that set up an interface in the pod's namespace and an address, and nothing else on the node. */
@@ -38,7 +41,6 @@ const looksMsMax = 1_000;
  */
 export class Leftovers {
   readonly #needs: LeftoversNeeds;
-  readonly #addresses = new HeldAddresses();
 
   constructor(needs: LeftoversNeeds) {
     this.#needs = needs;
@@ -69,7 +71,7 @@ export class Leftovers {
     { links }: ChainFailure,
     place: { readonly hand: Hand; readonly now: NetnsNow },
   ): Promise<boolean> {
-    const known = links.map(ipamOf);
+    const known = links.map(knownIpam);
     if (!known.every((ipam) => ipam !== undefined)) return false;
     try {
       if (await this.#hasInterface(record, chain, place)) return false;
@@ -94,7 +96,7 @@ export class Leftovers {
     const looker = hand.supports("links") ? hand : this.#needs.residents.hand();
     if (looker?.supports("links") !== true) return true;
     const links = await looker.links(netns);
-    return links !== undefined && (links.isTruncated || links.names.includes(ifname));
+    return links !== undefined && !lacksLink(links, ifname);
   }
 
   async #mayHoldAddress(record: AttachmentRecord, chain: Chain, ipam: Ipam): Promise<boolean> {
@@ -104,7 +106,7 @@ export class Leftovers {
     const dataDir = ipam.dataDir === "" ? join(this.#needs.config.runtimeCniDir, "networks") : ipam.dataDir;
     const place = { dataDir, network: chain.confName };
     const key = { containerId: record.containerId, ifname: chain.ifname };
-    return (await this.#addresses.find(resident, place, key)) !== undefined;
+    return (await this.#needs.addresses.find(resident, place, key)) !== undefined;
   }
 
   async #inTime(look: Promise<boolean>, ms: number): Promise<boolean> {
@@ -133,25 +135,12 @@ async function ownNetns(hand: Hand, { netns }: AttachmentRecord, now: NetnsNow):
   return { path: netns.path, identity: await netnsAt(hand, netns.path) };
 }
 
-/** What a plugin's configuration says about its address. */
-interface Ipam {
-  readonly type: string;
-  readonly dataDir: string;
-}
-
 /** Undefined for a plugin whose leftovers Levee does not know. */
-function ipamOf({ type, stdin }: ChainLink): Ipam | undefined {
-  if (!interfacePlugins.has(type) || ruleSettings.some((key) => isSet(memberText(stdin, key)))) return undefined;
-  const ipam = memberText(stdin, "ipam");
-  if (ipam === undefined || jsonKind(ipam) !== "object") return { type: "", dataDir: "" };
-  return { type: stringAt(ipam, "type"), dataDir: stringAt(ipam, "dataDir") };
+function knownIpam({ type, stdin }: ChainLink): Ipam | undefined {
+  const isKnown = interfacePlugins.has(type) && !ruleSettings.some((key) => isSet(memberText(stdin, key)));
+  return isKnown ? ipamOf(stdin) : undefined;
 }
 
 function isSet(value: JsonText | undefined): boolean {
   return value !== undefined && value !== "null" && value !== "false";
-}
-
-function stringAt(object: JsonText, key: string): string {
-  const value = memberText(object, key);
-  return value !== undefined && jsonKind(value) === "string" ? String(JSON.parse(value)) : "";
 }

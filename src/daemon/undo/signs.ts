@@ -2,16 +2,18 @@ import { join } from "node:path";
 import type { NetnsPath } from "../../base/brand.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { sameNetns } from "../../base/identity.ts";
-import { memberText, jsonKind } from "../../cni/json-text.ts";
+import { ipamOf } from "../../cni/ipam.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf } from "../../config/net-conf.ts";
 import type { Hand } from "../../hands/hand.ts";
+import { resultFolders } from "../../hands/runtime-results.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
+import { lacksLink } from "../../wire/netns-links.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
-import { HeldAddresses } from "./held-addresses.ts";
+import type { HeldAddresses } from "./held-addresses.ts";
 import type { LostContainer } from "./lost-container.ts";
 import type { Residents } from "./residents.ts";
 import type { NetnsNow } from "./netns-to-pass.ts";
@@ -23,6 +25,7 @@ export interface SignsNeeds {
   readonly view: View;
   readonly confs: ConfCache;
   readonly residents: Pick<Residents, "hand">;
+  readonly addresses: Pick<HeldAddresses, "find">;
 }
 
 const nowhere: NetnsNow = { path: "", identity: undefined };
@@ -34,7 +37,6 @@ const nowhere: NetnsNow = { path: "", identity: undefined };
  */
 export class Signs {
   readonly #needs: SignsNeeds;
-  readonly #addresses = new HeldAddresses();
 
   constructor(needs: SignsNeeds) {
     this.#needs = needs;
@@ -45,10 +47,12 @@ export class Signs {
    * and no other finds a sign: nothing is known then.
    */
   async find(hand: Hand, container: LostContainer): Promise<string | undefined> {
+    let read: Promise<Networks> | undefined;
+    const networks = (): Promise<Networks> => (read ??= this.#networks(container));
     const looks = [
       () => this.#interface(hand, container),
-      () => this.#resultFile(hand, container),
-      () => this.#address(container),
+      () => this.#resultFile(hand, container, networks),
+      () => this.#address(container, networks),
     ];
     let failed: LeveeError | undefined;
     for (const look of looks) {
@@ -83,49 +87,52 @@ export class Signs {
     const looker = hand.supports("links") ? hand : this.#needs.residents.hand();
     if (now.identity === undefined || now.path === "" || looker?.supports("links") !== true) return undefined;
     const links = await looker.links(now.path as NetnsPath); // the call's own, or the resident hand's to enter
-    if (links === undefined || !(links.isTruncated || links.names.includes(ifname))) return undefined;
+    if (links === undefined || lacksLink(links, ifname)) return undefined;
     return (await this.netnsOf(hand, container)) === nowhere ? undefined : `${ifname} is in ${now.path}`;
   }
 
   /** libcni keeps a file per network of a container, from the end of its ADD to the end of its DEL. */
-  async #resultFile(hand: Hand, container: LostContainer): Promise<string | undefined> {
+  async #resultFile(
+    hand: Hand,
+    container: LostContainer,
+    networks: () => Promise<Networks>,
+  ): Promise<string | undefined> {
     const { containerId, ifname } = container;
-    const { conf, primary } = await this.#networks(container);
+    const { conf, primary } = await networks();
     const names = [...new Set([primary.name, conf.name])].filter((name) => name !== "" && !name.includes("/"));
-    const folders = ["results", "cache/results"].map((folder) => join(this.#needs.config.runtimeCniDir, folder));
+    const folders = resultFolders(this.#needs.config.runtimeCniDir);
     const paths = folders.flatMap((folder) => names.map((name) => join(folder, `${name}-${containerId}-${ifname}`)));
     const found = await hand.stat(paths);
     const path = paths.find((_, at) => found[at] !== undefined);
     return path === undefined ? undefined : `the runtime has its result in ${path}`;
   }
 
-  async #address(container: LostContainer): Promise<string | undefined> {
+  async #address(container: LostContainer, networks: () => Promise<Networks>): Promise<string | undefined> {
     const resident = this.#needs.residents.hand();
     if (resident?.supports("list") !== true) return undefined;
-    const { primary } = await this.#networks(container);
+    const { primary } = await networks();
     for (const dataDir of dataDirs(primary, join(this.#needs.config.runtimeCniDir, "networks"))) {
-      const address = await this.#addresses.find(resident, { dataDir, network: primary.name }, container);
+      const address = await this.#needs.addresses.find(resident, { dataDir, network: primary.name }, container);
       if (address !== undefined) return `host-local holds ${address} for it`;
     }
     return undefined;
   }
 
-  async #networks(
-    container: LostContainer,
-  ): Promise<{ readonly conf: { readonly name: string }; readonly primary: NetworkConf }> {
+  async #networks(container: LostContainer): Promise<Networks> {
     const { config, view, confs } = this.#needs;
     const conf = effectiveNetConf(await container.config(), config);
     return { conf, primary: (await primaryNetwork(conf, { view, confs })).conf };
   }
 }
 
+/** The call's own configuration, and the primary network's. */
+interface Networks {
+  readonly conf: { readonly name: string };
+  readonly primary: NetworkConf;
+}
+
 /** The folders of host-local that a network may use: the usual one, which plugins that call others use, and its own. */
 function dataDirs({ plugins }: NetworkConf, usual: string): readonly string[] {
-  const named = plugins.flatMap(({ text }) => {
-    const ipam = memberText(text, "ipam");
-    const folder = ipam === undefined || jsonKind(ipam) !== "object" ? undefined : memberText(ipam, "dataDir");
-    const value: unknown = folder === undefined ? undefined : JSON.parse(folder);
-    return typeof value === "string" && value.startsWith("/") ? [value] : [];
-  });
+  const named = plugins.map(({ text }) => ipamOf(text).dataDir).filter((folder) => folder.startsWith("/"));
   return [...new Set([usual, ...named])];
 }

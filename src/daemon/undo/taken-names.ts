@@ -7,7 +7,7 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import { isAmongLinks } from "../../wire/call-netns.ts";
 import type { CallHeader } from "../../wire/messages.ts";
-import type { NetnsLinks } from "../../wire/netns-links.ts";
+import { lacksLink, type NetnsLinks } from "../../wire/netns-links.ts";
 import { isKernelInterface } from "./kernel-interface.ts";
 
 export interface TakenNamesNeeds {
@@ -96,9 +96,9 @@ export class TakenNames {
   }
 }
 
-/** Whether the name is certainly not in the namespace. */
+/** An unseen namespace may have it. */
 function isMissing(ifname: string, now: NetnsLinks | undefined): boolean {
-  return now !== undefined && !now.isTruncated && !now.names.includes(ifname);
+  return now !== undefined && lacksLink(now, ifname);
 }
 
 /** Undefined when the shim is too old to tell, or the namespace is gone. */
