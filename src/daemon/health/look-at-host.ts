@@ -1,5 +1,6 @@
 import type { Hand } from "../../hands/hand.ts";
 import type { HostFacts } from "../../readiness/network-rules.ts";
+import type { FolderEntry } from "../../wire/folder-page.ts";
 
 /** A node has a few dozen plugins; further names are not looked for. */
 const programsMax = 256;
@@ -38,34 +39,32 @@ export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<Ho
   };
 }
 
+/** The character in sysfs for a setting that is on. */
+const on = "1".charCodeAt(0);
+
 /** A port that is not called `veth…` is an uplink: the bridge plugin names the host's end of a pod so. */
-async function findUplinks(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+function findUplinks(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+  return judgeBridges(hand, { bridges, folder: "brif" }, (ports) => ports.some(({ name }) => !name.startsWith("veth")));
+}
+
+/** A kernel without VLAN filtering has no such file. */
+function findVlanFilters(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+  const isOn = ({ name, content }: FolderEntry): boolean => name === "vlan_filtering" && content?.[0] === on;
+  return judgeBridges(hand, { bridges, folder: "bridge" }, (settings) => settings.some(isOn));
+}
+
+/** Judges bridges by a folder of theirs in sysfs. */
+async function judgeBridges(
+  hand: Hand,
+  { bridges, folder }: { readonly bridges: readonly string[]; readonly folder: string },
+  judge: (entries: readonly FolderEntry[]) => boolean,
+): Promise<ReadonlyMap<string, boolean>> {
   const found = new Map<string, boolean>();
   if (!hand.supports("list")) return found;
   for (const bridge of bridges) {
     // An interface that is not a bridge has no such folder, and a failed look proves nothing.
-    const ports = await hand.list(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
-    if (ports === undefined || ports.isTruncated) continue;
-    found.set(
-      bridge,
-      ports.entries.some(({ name }) => !name.startsWith("veth")),
-    );
-  }
-  return found;
-}
-
-/** The character in sysfs for a setting that is on. */
-const on = "1".charCodeAt(0);
-
-/** A kernel without VLAN filtering has no such file. */
-async function findVlanFilters(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
-  const found = new Map<string, boolean>();
-  if (!hand.supports("list")) return found;
-  for (const bridge of bridges) {
-    const settings = await hand.list(`/sys/class/net/${bridge}/bridge`).catch(() => undefined);
-    if (settings === undefined || settings.isTruncated) continue;
-    const { content } = settings.entries.find(({ name }) => name === "vlan_filtering") ?? {};
-    found.set(bridge, content?.[0] === on);
+    const page = await hand.list(`/sys/class/net/${bridge}/${folder}`).catch(() => undefined);
+    if (page !== undefined && !page.isTruncated) found.set(bridge, judge(page.entries));
   }
   return found;
 }
