@@ -1,5 +1,6 @@
-import type { Document } from "yaml";
 import { alertFiles } from "./alerts.ts";
+import { gitopsFiles } from "./gitops.ts";
+import { manifest } from "./manifest.ts";
 import { shippedDefinitionsSource } from "./shipped-definitions.ts";
 import { shippedPoliciesSource } from "./shipped-policies.ts";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
@@ -9,11 +10,12 @@ const note = "# Rendered by `npm run deploy:render` from the folders beside this
 /** Every rendered file with its text. All of them take the image from deploy/base. */
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   const image = imageOf(read);
-  const guard = manifest(renderFolder("deploy/guard", read));
+  const guard = manifest(note, renderFolder("deploy/guard", read));
+  const alerts = alertFiles(read);
   return new Map([
-    ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
-    ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
-    ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
+    ["deploy/install.yaml", manifest(note, renderFolder("deploy/base", read))],
+    ["deploy/multus-drop-in.yaml", manifest(note, renderFolder("deploy/overlays/multus-drop-in", read))],
+    ["deploy/uninstall.yaml", manifest(note, renderFolder("deploy/overlays/uninstall", read))],
     ["deploy/guard.yaml", guard],
     ["deploy/helm/levee/templates/guard.yaml", guardTemplate(guard, image)],
     ["src/guard/approve/shipped-policies.ts", shippedPoliciesSource(renderFolder("deploy/policies", read))],
@@ -23,7 +25,9 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     [componentFile, withImage(read(componentFile) ?? "", image)],
     [guardFile, withImage(read(guardFile) ?? "", image)],
     ["deploy/air-gap.txt", airGap(image)],
-    ...alertFiles(read),
+    ...alerts,
+    // The alerts among its sources are rendered themselves.
+    ...gitopsFiles((path) => alerts.get(path) ?? read(path)),
   ]);
 }
 
@@ -36,10 +40,6 @@ export function imageOf(read: Read): Image {
   const [image, ...others] = readKustomization("deploy/base", read).images ?? [];
   if (image === undefined || others.length > 0) throw new Error("Cannot render: deploy/base must name one image");
   return image;
-}
-
-function manifest(objects: readonly Document[]): string {
-  return note + objects.map((object) => `---\n${object.toString({ lineWidth: 0, directives: false })}`).join("");
 }
 
 /** The guard's manifest for the chart, which takes image, pull secrets and API server from its values. */
@@ -132,6 +132,7 @@ function airGap(image: Image): string {
     "deploy/uninstall.yaml",
     "deploy/guard.yaml",
     "deploy/alerts/",
+    "deploy/gitops/",
     "deploy/base/",
     "deploy/components/",
     "deploy/overlays/",

@@ -19,6 +19,7 @@ import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
 import { addTop } from "./commands/top.ts";
 import { addUninstall } from "./commands/uninstall.ts";
+import { addVendor } from "./commands/vendor.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
@@ -85,6 +86,7 @@ export function buildProgram(shell: Shell): Command {
     addDaemon,
     addGuard,
     addGitGuard,
+    addVendor,
   ])
     add(program, shell);
   return program;

@@ -30,6 +30,7 @@ const commands = [
   "storm",
   "daemon",
   "guard",
+  "vendor",
 ];
 
 const aliased: Readonly<Record<string, string>> = { ls: "ls|list", decisions: "decisions|decision" };
@@ -126,6 +127,12 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [["demo", "-o", "json"], "Cannot print the demo as json", "levee demo --once"],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
     [["git-guard", "foo"], "Unknown command 'foo'", "levee git-guard --help"],
+    [["vendor", "get"], "Unknown command 'get'", "levee vendor --help"],
+    [
+      ["vendor", "add", "https://example.com/x.yaml"],
+      "Required option '--as <path>' not specified",
+      "levee vendor --help",
+    ],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);
     expect({ status, out }).toEqual({ status: 2, out: "" });

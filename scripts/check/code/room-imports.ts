@@ -37,13 +37,14 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     "terminal": [],
     "explain": ["check"],
     "move-in": ["terminal"],
+    "vendor": ["terminal"],
     "node": ["terminal"],
     "decisions": ["cluster", "terminal"],
     "demo": ["node", "terminal"],
     "storm": ["demo", "node", "terminal"],
     "check": ["cluster", "node", "terminal"],
     "cluster": ["check", "decisions", "node", "storm", "terminal"],
-    "completion": ["cluster", "decisions", "explain", "terminal"],
+    "completion": ["cluster", "decisions", "explain", "terminal", "vendor"],
     "commands": [
       "check",
       "cluster",
@@ -56,6 +57,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
       "node",
       "storm",
       "terminal",
+      "vendor",
     ],
   },
 };
