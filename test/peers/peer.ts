@@ -28,9 +28,8 @@ export async function buildInto(
   await mkdir(bin, { recursive: true });
   const args = ["build", "-trimpath", "-ldflags", `-s -w ${build.ldflags}`, "-o", `${part}/`, ...build.packages];
   const { isDone, complaint } = await runGo(build.go, args, { cwd: build.cwd });
-  if (!isDone) return complaint;
-  for (const name of build.packages.map((path) => path.slice(path.lastIndexOf("/") + 1)))
-    await rename(join(part, name), join(bin, name));
+  const names = isDone ? build.packages.map((path) => path.slice(path.lastIndexOf("/") + 1)) : [];
+  for (const name of names) await rename(join(part, name), join(bin, name));
   await rm(part, { recursive: true });
-  return undefined;
+  return isDone ? undefined : complaint;
 }
