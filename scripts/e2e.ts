@@ -18,13 +18,7 @@ import { multus } from "../test/peers/multus.ts";
 import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
-import {
-  buildNeighbours,
-  chooseNeighbours,
-  isWholeAndGood,
-  notRunLines,
-  runNeighbours,
-} from "./e2e/neighbours.ts";
+import { buildNeighbours, chooseNeighbours, isWholeAndGood, notRunLines, runNeighbours } from "./e2e/neighbours.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";

@@ -6,7 +6,7 @@ export function whereabouts(): Promise<Peer> {
   return modulePrograms({
     name: "whereabouts",
     module: "github.com/k8snetworkplumbingwg/whereabouts",
-    version: "v0.9.2",
+    version: "v0.9.3",
     packages: [],
     named: { cmd: "whereabouts" },
     files: [

@@ -18,9 +18,7 @@ export async function writeKubeconfig(cluster: Cluster, account: Account, file: 
     "kind": "Config",
     "clusters": [{ name: "local", cluster: { "server": apiUrl, "certificate-authority-data": authority } }],
     "users": [{ name: account.name, user: { token } }],
-    "contexts": [
-      { name: "local", context: { cluster: "local", user: account.name, namespace: account.namespace } },
-    ],
+    "contexts": [{ name: "local", context: { cluster: "local", user: account.name, namespace: account.namespace } }],
     "current-context": "local",
   };
   mkdirSync(dirname(file), { recursive: true });
