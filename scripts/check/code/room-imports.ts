@@ -34,11 +34,11 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
   },
   cli: {
     "git-guard": [],
-    "registry": [],
+    "registry": ["vendor"],
     "terminal": [],
     "explain": ["check"],
     "move-in": ["terminal"],
-    "vendor": ["terminal"],
+    "vendor": ["registry", "terminal"],
     "node": ["terminal"],
     "decisions": ["cluster", "terminal"],
     "demo": ["node", "terminal"],

@@ -118,7 +118,7 @@ export function addMirrorList(program: Command, shell: Shell): void {
     print(shell.stdout, settings.output, {
       value: { images },
       text: () => mirrorScript(pinned, options.registry),
-      name: () => pinned.map(({ image }) => `${image}\n`).join(""),
+      name: () => pinned.map(({ image, digest }) => `${image.includes("@") ? image : `${image}@${digest}`}\n`).join(""),
     });
     refuseTags(images.filter(({ digest }) => digest === undefined));
   });
@@ -132,7 +132,7 @@ function refuseTags(tagged: readonly MirrorImage[]): void {
     "image-by-tag",
     `Cannot list ${tagged.length} of the images: they are named by a tag, which can move`,
     {
-      remedy: `write the digest into the manifest; skopeo inspect --format '{{.Digest}}' ${first.source} prints it`,
+      remedy: `skopeo inspect --format '{{.Digest}}' ${first.source} prints the digest: write it into the manifest, or for a vendored file levee vendor pin ${first.image} DIGEST`,
       details: names.join("\n"),
     },
   );

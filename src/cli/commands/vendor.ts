@@ -1,15 +1,14 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { CommandFailure, usageFailure } from "../failure.ts";
+import { CommandFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import { plural } from "../terminal/plural.ts";
-import { print, type OutputFormat } from "../terminal/print.ts";
+import { print } from "../terminal/print.ts";
 import { renderTable } from "../terminal/table.ts";
 import { addFile, type VendorChange } from "../vendor/add-file.ts";
 import { bumpFiles } from "../vendor/bump-files.ts";
 import type { SourceOptions } from "../vendor/fetch-source.ts";
-import { copyLine, mirrorImages } from "../vendor/mirror-images.ts";
 import { pinImage } from "../vendor/pin-image.ts";
 import { chooseLocked, readVendorLock } from "../vendor/vendor-lock.ts";
 import { findVendorRoot } from "../vendor/vendor-root.ts";
@@ -32,13 +31,12 @@ export function addVendor(program: Command, shell: Shell): void {
         "levee vendor add https://github.com/kubevirt/containerized-data-importer/releases/download/v1.65.0/cdi-operator.yaml --as apps/cdi/cdi-operator.yaml",
         "levee vendor verify",
         "levee vendor bump apps/cdi --to v1.66.0",
-        "levee vendor images --registry registry.example.com",
+        "levee mirror-list apps/cdi --registry registry.example.com",
       )}${exitText}`,
     );
   addAdd(group, shell);
   addVerify(group, shell);
   addBump(group, shell);
-  addImages(group, shell);
   addPin(group, shell);
 }
 
@@ -99,39 +97,6 @@ function addBump(group: Command, shell: Shell): void {
   });
 }
 
-const imageFormats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "name"];
-
-function addImages(group: Command, shell: Shell): void {
-  const command = subcommand(
-    group,
-    "images",
-    "List the images of vendored files, for a registry without internet access",
-  )
-    .option("--registry <name>", "print the lines of skopeo that copy them into this registry")
-    .addHelpText(
-      "after",
-      `${examples("levee vendor images -o name", "levee vendor images --registry gitea.example.com/infra > mirror.sh")}${exitText}`,
-    );
-  command.action(async (options: VendorOptions & { registry?: string }) => {
-    const { settings } = contextOf(command, shell, imageFormats);
-    const images = mirrorImages(await readVendorLock(await findVendorRoot(options.repository)));
-    const { registry } = options;
-    if (registry !== undefined) requireRegistry(registry);
-    const table = (): string =>
-      images.length === 0
-        ? "No vendored file names an image\n"
-        : renderTable(
-            ["IMAGE", "DIGEST", "FILES"],
-            images.map(({ image, digest, files }) => [image, digest ?? "", files.join(",")]),
-          );
-    print(shell.stdout, settings.output, {
-      value: { images },
-      text: () => (registry === undefined ? table() : images.map((image) => `${copyLine(image, registry)}\n`).join("")),
-      name: () => images.map(({ image }) => `${image}\n`).join(""),
-    });
-  });
-}
-
 function addPin(group: Command, shell: Shell): void {
   const command = subcommand(group, "pin", "Write down the digest that an image's tag meant when you mirrored it")
     .argument("<image>", "the image as the vendored file has it")
@@ -162,15 +127,6 @@ function sourceOptions(command: Command): Command {
     .option("--sha256 <hex>", "refuse other bytes than those that its authors publish")
     .option("--from <file>", "take the bytes from this file instead of the network; needs --sha256")
     .option("--ca <file>", "authorities that may have signed the server's certificate, as PEM");
-}
-
-/** A word that ends up in a line for a shell. */
-function requireRegistry(registry: string): void {
-  if (!/^[a-z0-9.-]+(?::\d+)?(?:\/[a-z0-9._-]+)*$/u.test(registry))
-    throw usageFailure(
-      `Cannot use --registry ${registry} as it must be a host and a path`,
-      "--registry registry.example.com/mirror",
-    );
 }
 
 function printChanges({ shell, settings }: Context, changes: readonly VendorChange[]): void {

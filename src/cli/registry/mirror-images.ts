@@ -1,10 +1,12 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isScalar, LineCounter, visit, type Document } from "yaml";
+import { LineCounter } from "yaml";
 import { usageFailure } from "../failure.ts";
 import { documentsOf } from "./image-places.ts";
 import { parseImage, registryOf } from "./image-reference.ts";
+import { namedImages } from "./named-images.ts";
 import { factsFile, readRelease } from "./release-facts.ts";
+import { pinsAbove } from "../vendor/vendor-root.ts";
 
 /** An image that a cluster without internet access needs. */
 export interface MirrorImage {
@@ -59,10 +61,11 @@ async function releaseImages(folder: string): Promise<readonly MirrorImage[]> {
 async function manifestImages(path: string, isFolder: boolean): Promise<readonly MirrorImage[]> {
   const files = isFolder ? await manifestsBelow(path) : [path];
   const images: MirrorImage[] = [];
+  const pins = await pinsAbove(path);
   for (const file of files) {
     const source = await readFile(file, "utf8");
-    const names = documentsOf(file, source, new LineCounter()).flatMap(namesIn);
-    images.push(...names.flatMap((name) => asMirrorImage(name, file)));
+    const names = documentsOf(file, source, new LineCounter()).flatMap(namedImages);
+    images.push(...names.flatMap((name) => asMirrorImage(name, file, pins)));
   }
   return images;
 }
@@ -75,36 +78,13 @@ async function manifestsBelow(path: string): Promise<readonly string[]> {
   return files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
 }
 
-/**
- * `image` of a container, and every other text that looks like an image of a registry: operators take the images of
- * their parts from variables and arguments.
- */
-function namesIn(document: Document): readonly string[] {
-  const names: string[] = [];
-  visit(document, {
-    Pair(_key, pair) {
-      if (!isScalar(pair.key) || pair.key.value !== "image" || !isScalar(pair.value)) return;
-      if (typeof pair.value.value === "string") names.push(pair.value.value);
-    },
-    Scalar(_key, { value }) {
-      if (typeof value === "string" && looksLikeImage(value)) names.push(value);
-    },
-  });
-  return names;
-}
-
-/** A host with a dot, a path, and a tag or a digest. Addresses of web pages have a scheme, and API groups no tag. */
-function looksLikeImage(text: string): boolean {
-  const found = parseImage(text);
-  if (found === undefined || registryOf(found.name)?.includes(".") !== true) return false;
-  return found.digest !== undefined || found.tag !== undefined;
-}
-
-function asMirrorImage(name: string, file: string): readonly MirrorImage[] {
+/** A tag counts as pinned if the lock file of `levee vendor` has its digest. */
+function asMirrorImage(name: string, file: string, pins: ReadonlyMap<string, string>): readonly MirrorImage[] {
   const found = parseImage(name);
   // A placeholder of a template or of kustomize.
   if (found === undefined) return [];
-  const { tag, digest } = found;
+  const { tag } = found;
+  const digest = found.digest ?? pins.get(name);
   const registry = registryOf(found.name);
   const path = registry === undefined ? found.name : found.name.slice(registry.length + 1);
   // Registries remove images without a tag when they clean up.

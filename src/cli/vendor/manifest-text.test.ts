@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { imagesIn } from "./manifest-images.ts";
 import { readManifestBytes } from "./manifest-text.ts";
 import { operatorManifest } from "./source-server.fixture.ts";
 
@@ -48,20 +47,3 @@ function bomb(): string {
   });
   return `apiVersion: v1\nkind: A\n${rows.join("\n")}\n`;
 }
-
-test("imagesIn takes values that are images, and no schema, page or sentence", () => {
-  const container = { name: "c", image: "busybox", imagePullPolicy: "Always" };
-  const volume = { name: "v", image: { reference: "x", pullPolicy: "Always" } };
-  const env = [
-    { name: "SOME_IMAGE", value: "localhost:5000/a/b:v1" },
-    { name: "IMAGE", value: "not/an image" },
-    { name: "IMAGE", value: "always" },
-    { name: "IMAGES", value: "a/b:v1" },
-    { name: "X_IMAGE", valueFrom: { fieldRef: { fieldPath: "x/y" } } },
-  ];
-  const schema = { properties: { image: { type: "string" } }, image: "https://example.com/logo.png" };
-  expect(imagesIn([{ spec: { containers: [container, { ...container, env }], volumes: [volume] } }, schema])).toEqual([
-    "busybox",
-    "localhost:5000/a/b:v1",
-  ]);
-});

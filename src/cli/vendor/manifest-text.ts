@@ -1,7 +1,8 @@
-import { parseAllDocuments } from "yaml";
+import { parseAllDocuments, type Document } from "yaml";
 import { oneLine } from "../../base/plain-text.ts";
 import { CommandFailure } from "../failure.ts";
-import { imagesIn } from "./manifest-images.ts";
+import { parseImage } from "../registry/image-reference.ts";
+import { namedImages } from "../registry/named-images.ts";
 
 export interface ManifestFacts {
   readonly objects: number;
@@ -19,7 +20,8 @@ export function readManifestBytes(bytes: Uint8Array, what: string): ManifestFact
     );
   const objects = parsedObjects(text, what);
   if (objects.length === 0) throw unusable(what, "it has no objects", "give the address of a Kubernetes manifest");
-  return { objects: objects.length, images: imagesIn(objects) };
+  const images = objects.flatMap(namedImages).filter((image) => parseImage(image) !== undefined);
+  return { objects: objects.length, images: [...new Set(images)].toSorted() };
 }
 
 function textOf(bytes: Uint8Array, what: string): string {
@@ -37,7 +39,7 @@ function textOf(bytes: Uint8Array, what: string): string {
   return text;
 }
 
-function parsedObjects(text: string, what: string): readonly object[] {
+function parsedObjects(text: string, what: string): readonly Document[] {
   return parseAllDocuments(text).flatMap((document, index) => {
     const where = `document ${index + 1}`;
     const [problem] = document.errors;
@@ -46,7 +48,7 @@ function parsedObjects(text: string, what: string): readonly object[] {
     const value = plainValueOf(() => document.toJS(), what, where);
     if (value === null) return [];
     if (!isObject(value)) throw unusable(what, `${where} has no apiVersion and kind`, cutOff);
-    return [value];
+    return [document];
   });
 }
 

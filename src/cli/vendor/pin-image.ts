@@ -10,9 +10,10 @@ export async function pinImage(root: string, image: string, digest: string): Pro
     );
   const files = await readVendorLock(root);
   const naming = files.filter(({ images }) => images.some((one) => one.image === image));
-  if (naming.length === 0) throw usageFailure(`Cannot pin ${image}: no vendored file names it`, "levee vendor images");
+  if (naming.length === 0)
+    throw usageFailure(`Cannot pin ${image}: no vendored file names it`, "levee vendor verify -o yaml");
   if (image.includes("@"))
-    throw usageFailure(`Cannot pin ${image}: the file names its digest itself`, "levee vendor images");
+    throw usageFailure(`Cannot pin ${image}: the file names its digest itself`, "levee vendor verify -o yaml");
   const pinned = (file: VendoredFile): VendoredFile => ({
     ...file,
     images: file.images.map((one) => (one.image === image ? { image, digest } : one)),

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { usageFailure } from "../failure.ts";
-import { vendorLockName } from "./vendor-lock.ts";
+import { readVendorLock, vendorLockName } from "./vendor-lock.ts";
 
 /** The folder that paths are relative to: the one given, else the nearest with a lock file, else the repository's top. */
 export async function findVendorRoot(given: string | undefined): Promise<string> {
@@ -16,6 +16,18 @@ export async function findVendorRoot(given: string | undefined): Promise<string>
     `Cannot find the repository: neither this folder nor one above it has ${vendorLockName} or .git`,
     "run it inside the repository, or name its top with -C FOLDER",
   );
+}
+
+/** The digests that the nearest lock file above a manifest has for images by tag. */
+export async function pinsAbove(path: string): Promise<ReadonlyMap<string, string>> {
+  for (const folder of upwards(resolve(path))) {
+    if (!(await isThere(join(folder, vendorLockName), "any"))) continue;
+    const images = (await readVendorLock(folder)).flatMap((file) => file.images);
+    return new Map(
+      images.flatMap(({ image, digest }): [string, string][] => (digest === undefined ? [] : [[image, digest]])),
+    );
+  }
+  return new Map();
 }
 
 function upwards(from: string): readonly string[] {

@@ -376,29 +376,35 @@ describe("levee vendor bump", () => {
   });
 });
 
-describe("levee vendor images", () => {
+describe("levee vendor pin", () => {
   const digest = `sha256:${"c".repeat(64)}`;
+  const image = "registry.example.com/imports/operator:v1.0.0";
 
-  test("lists every image once, with the lines that mirror it", async () => {
+  async function mirrorList(...more: readonly string[]): Promise<End> {
+    const shell = fakeShell({ argv: ["mirror-list", join(root, "apps"), ...more] });
+    const status = await runCli(shell);
+    return { status, out: shell.stdout.text, err: shell.stderr.text };
+  }
+
+  test("says what a tag meant, so that levee mirror-list copies it by digest", async () => {
     await add();
-    expect((await vendor("images", "-o", "name")).out.split("\n")).toHaveLength(4);
-    const { out } = await vendor("images", "--registry", "gitea.example.com/infra");
-    expect(out.split("\n").slice(0, 3)).toEqual([
-      "skopeo copy --all --preserve-digests docker://registry.example.com/imports/controller:v1.0.0 docker://gitea.example.com/infra/imports/controller:v1.0.0",
-      "skopeo copy --all --preserve-digests docker://registry.example.com/imports/operator:v1.0.0 docker://gitea.example.com/infra/imports/operator:v1.0.0",
-      `skopeo copy --all --preserve-digests docker://registry.example.com/imports/proxy@sha256:${"a".repeat(64)} docker://gitea.example.com/infra/imports/proxy@sha256:${"a".repeat(64)}`,
-    ]);
-    expect(await vendor("images", "--registry", "x; rm -rf .")).toMatchObject({ status: 2 });
+    const before = await mirrorList("-o", "name");
+    expect(before).toMatchObject({ status: 1, out: `registry.example.com/imports/proxy@sha256:${"a".repeat(64)}\n` });
+    expect(before.err).toContain("levee vendor pin registry.example.com/imports/");
+    expect((await vendor("pin", image, digest)).out).toContain(`${image} is ${digest} in ${operatorPath}`);
+    expect((await vendor("verify")).out).toContain("1 by digest, 1 pinned, 1 by tag");
+    await vendor("pin", image.replace("operator", "controller"), digest);
+    const after = await mirrorList("--registry", "gitea.example.com/infra");
+    expect(after).toMatchObject({ status: 0, err: "" });
+    expect(after.out).toContain(
+      `docker://registry.example.com/imports/operator@${digest} "docker://$REGISTRY/imports/operator:v1.0.0"`,
+    );
+    expect((await mirrorList("-o", "name")).out).toContain(`${image}@${digest}\n`);
   });
 
-  test("knows a digest once it is pinned, and keeps it over a bump that keeps the image", async () => {
+  test("is kept over a bump that keeps the image, and no longer", async () => {
     await add();
-    const image = "registry.example.com/imports/operator:v1.0.0";
-    expect((await vendor("pin", image, digest)).out).toContain(`${image} is ${digest} in ${operatorPath}`);
-    expect((await vendor("images", "--registry", "r.example.com")).out).toContain(
-      `docker://registry.example.com/imports/operator@${digest} docker://r.example.com/imports/operator:v1.0.0`,
-    );
-    expect((await vendor("verify")).out).toContain("1 by digest, 1 pinned, 1 by tag");
+    await vendor("pin", image, digest);
     server.pages.set("/v1.0.1/operator.yaml", operator.replace("VERBOSITY", "VERBOSE"));
     await vendor("bump", operatorPath, "--to", "v1.0.1");
     expect(here("vendor.lock.yaml")).toContain(digest);
@@ -407,12 +413,12 @@ describe("levee vendor images", () => {
   });
 
   test.each([
-    ["registry.example.com/imports/operator:v1.0.0", "latest", "a digest is sha256:"],
+    [image, "latest", "a digest is sha256:"],
     ["example.com/none:v1", digest, "no vendored file names it"],
     [`registry.example.com/imports/proxy@sha256:${"a".repeat(64)}`, digest, "the file names its digest itself"],
-  ])("does not pin %s to %s", async (image, to, why) => {
+  ])("refuses %s as %s", async (name, to, why) => {
     await add();
-    expect(await vendor("pin", image, to)).toMatchObject({ status: 2, err: expect.stringContaining(why) as string });
+    expect(await vendor("pin", name, to)).toMatchObject({ status: 2, err: expect.stringContaining(why) as string });
   });
 });
 

@@ -17,7 +17,7 @@ export interface VerifiedFile {
 
 interface VerifiedImage {
   readonly image: string;
-  /** `digest`: the file names it. `pinned`: the lock has it. `tag`: it is only listed for the mirror. */
+  /** `digest`: the file names it. `pinned`: the lock has it. `tag`: it is only listed, and what it means can move. */
   readonly by: "digest" | "pinned" | "tag";
 }
 
