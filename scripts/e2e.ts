@@ -18,6 +18,7 @@ import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
+import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { leaveOutcome } from "./test/left-outcome.ts";
@@ -47,6 +48,7 @@ async function main(names: readonly string[]): Promise<number> {
     console.log(usage());
     return 0;
   }
+  if (isForVm(names)) return await vmCommand(names);
   if (names.includes("--peers")) return await makePeers();
   const isFull = names.includes("--full");
   return chooseAndRun(
@@ -69,12 +71,12 @@ async function chooseAndRun(given: readonly string[], isFull: boolean): Promise<
     scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
     files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
   };
-  return run({ ...chosen, isFull });
+  return run({ ...chosen, isFull, isAll: names.length === 0 });
 }
 
 function usage(): string {
   return [
-    "Usage: npm run e2e [-- [--full] [NAME...] | --peers]",
+    "Usage: npm run e2e [-- [--full] [NAME...] | --peers | --vm [NAME...] | --vm-smoke]",
     "",
     "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
     "",
@@ -85,12 +87,15 @@ function usage(): string {
     "--peers builds the programs of others that are missing, and runs no tests.",
     "--full runs guard with the real limit: a pod waits five minutes. Without it the limit is two.",
     "",
+    ...vmUsage(),
+    "",
     "Examples:",
     "  npm run e2e",
     "  npm run e2e -- basic migration",
     "  npm run e2e -- compat",
     "  LEVEE_SEED=7 LEVEE_TURNS=3000 npm run e2e -- compat-generated",
     "  npm run e2e -- --full guard",
+    "  npm run e2e -- --vm basic reboot",
   ].join("\n");
 }
 
@@ -98,9 +103,11 @@ interface Chosen {
   readonly scenarios: readonly string[];
   readonly files: readonly string[];
   readonly isFull: boolean;
+  /** No test was named. */
+  readonly isAll: boolean;
 }
 
-async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
+async function run({ scenarios, files, isFull, isAll }: Chosen): Promise<number> {
   if (isWithoutGo()) return 0;
   if (!ensurePrerequisites("e2e")) return 1;
   const busyboxProblem = elfProblem(readFileSync(busybox), busyboxBytesMax);
@@ -113,7 +120,9 @@ async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
   removeLeftovers();
   const onTheNode = runScenarios({ around: { ...peers, busybox }, names: scenarios, timeoutMs: testTimeoutMs });
   const onServers = await runServerTests(files, { kubernetesBin: peers.kubernetes, isFull, beside: onTheNode });
-  const outcome = addOutcomes(await onTheNode, onServers);
+  const onBoth = addOutcomes(await onTheNode, onServers);
+  // Alone, because the machine's emulated processors take every core.
+  const outcome = isAll ? addOutcomes(onBoth, await runVmSmokeWhereReady()) : onBoth;
   console.log(lastLines(outcome));
   leaveOutcome(outcome);
   return isGood(outcome) ? 0 : 1;
