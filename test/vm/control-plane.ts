@@ -74,10 +74,9 @@ export class ControlPlane {
   async untilNodeReady(bootId: string): Promise<void> {
     await slowly("the node is ready in its new boot", async () => {
       const [node] = await this.api.list<NodeObject>("/api/v1/nodes");
-      if (node?.status?.nodeInfo?.bootID !== bootId) throw new Error("the kubelet has not reported this boot");
-      const ready = node.status.conditions?.find(({ type }) => type === "Ready");
-      if (ready?.status === "True") return true;
-      throw new Error(`Ready is ${ready?.status ?? "not there"}: ${ready?.message ?? ""}`);
+      const trouble = unreadiness(node, bootId);
+      if (trouble !== undefined) throw new Error(trouble);
+      return true;
     });
   }
 
@@ -105,6 +104,13 @@ interface NodeObject {
     readonly nodeInfo?: { readonly bootID?: string };
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
   };
+}
+
+function unreadiness(node: NodeObject | undefined, bootId: string): string | undefined {
+  const { nodeInfo, conditions = [] } = node?.status ?? {};
+  if (nodeInfo?.bootID !== bootId) return "the kubelet has not reported this boot";
+  const { status, message } = conditions.find(({ type }) => type === "Ready") ?? { status: "not there" };
+  return status === "True" ? undefined : `Ready is ${status}: ${message ?? ""}`;
 }
 
 interface DaemonSetObject {

@@ -1,7 +1,7 @@
 import type { VirtualMachine } from "./machine/virtual-machine.ts";
 
 /** An interface in a pod, without the loopback. */
-export interface GuestLink {
+interface GuestLink {
   readonly ifname: string;
   readonly mac: string;
   readonly addresses: readonly string[];
@@ -20,7 +20,7 @@ export interface GuestSandbox {
   readonly links: readonly GuestLink[];
 }
 
-export interface GuestLease {
+interface GuestLease {
   readonly network: string;
   readonly address: string;
   readonly containerId: string;
@@ -44,15 +44,22 @@ export function parseFacts(text: string): GuestFacts {
   const leases: GuestLease[] = [];
   const veths: string[] = [];
   for (const line of text.split("\n")) {
-    const [what, first = "", second = "", third = "", fourth = ""] = line.split(" ");
-    const last = sandboxes.at(-1);
-    if (what === "sandbox") sandboxes.push({ id: first, namespace: second, pod: third, netns: fourth, links: [] });
-    else if (what === "lease") leases.push({ network: first, address: second, containerId: third });
-    else if (what === "veth") veths.push(first);
-    else if (line.startsWith("[") && last !== undefined)
-      sandboxes[sandboxes.length - 1] = { ...last, links: linksOf(line) };
+    const [what, ...words] = line.split(" ");
+    if (what === "sandbox") sandboxes.push(sandboxIn(words));
+    else if (what === "lease") leases.push(leaseIn(words));
+    else if (what === "veth") veths.push(...words);
+    else if (line.startsWith("["))
+      sandboxes.push(...sandboxes.splice(-1).map((box) => ({ ...box, links: linksOf(line) })));
   }
   return { sandboxes, leases, veths };
+}
+
+function sandboxIn([id = "", namespace = "", pod = "", netns = ""]: readonly string[]): GuestSandbox {
+  return { id, namespace, pod, netns, links: [] };
+}
+
+function leaseIn([network = "", address = "", containerId = ""]: readonly string[]): GuestLease {
+  return { network, address, containerId };
 }
 
 interface IpAddress {

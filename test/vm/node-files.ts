@@ -7,7 +7,7 @@ import { guestAddress, hostAddress } from "./machine/addresses.ts";
 
 /** The first address of the API server's service range, which its certificate names. */
 const serviceAddress = "10.0.0.1";
-export const podRange = "10.244.0.0/22";
+const podRange = "10.244.0.0/22";
 /** The host's only card in the networks below: a VLAN and macvlans hang on it. Its name is that of the seeds' nodes. */
 export const uplink = "enp86s0";
 /** Two more cards: the port of a bridge that carries all VLANs, and the master of ipvlans, which share it with no macvlan. */
