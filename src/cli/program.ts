@@ -14,6 +14,7 @@ import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addManifests, addMirrorList } from "./commands/registry.ts";
 import { addReport } from "./commands/report.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
@@ -76,6 +77,8 @@ export function buildProgram(shell: Shell): Command {
     addExplain,
     addGc,
     addMigrate,
+    addManifests,
+    addMirrorList,
     addInstall,
     addUninstall,
     addVersion,

@@ -34,6 +34,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
   },
   cli: {
     "git-guard": [],
+    "registry": [],
     "terminal": [],
     "explain": ["check"],
     "move-in": ["terminal"],
@@ -54,6 +55,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
       "git-guard",
       "move-in",
       "node",
+      "registry",
       "storm",
       "terminal",
     ],
