@@ -20,6 +20,7 @@ import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { buildNeighbours, chooseNeighbours, isWholeAndGood, notRunLines, runNeighbours } from "./e2e/neighbours.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
+import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { leaveOutcome } from "./test/left-outcome.ts";
@@ -50,6 +51,7 @@ async function main(names: readonly string[]): Promise<number> {
     return 0;
   }
   if (names.includes("--neighbours")) return await besideNeighbours(names.filter((name) => name !== "--neighbours"));
+  if (isForVm(names)) return await vmCommand(names);
   if (names.includes("--peers")) return await makePeers();
   const isFull = names.includes("--full");
   return chooseAndRun(
@@ -72,12 +74,12 @@ async function chooseAndRun(given: readonly string[], isFull: boolean): Promise<
     scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
     files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
   };
-  return run({ ...chosen, isFull });
+  return run({ ...chosen, isFull, isAll: names.length === 0 });
 }
 
 function usage(): string {
   return [
-    "Usage: npm run e2e [-- [--full] [NAME...] | --peers | --neighbours [--peers] [NAME...]]",
+    "Usage: npm run e2e [-- [--full] [NAME...] | --peers | --neighbours [--peers] [NAME...] | --vm [NAME...] | --vm-smoke]",
     "",
     "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
     "",
@@ -92,6 +94,8 @@ function usage(): string {
     "without it. The first time, each is built from its sources; --neighbours --peers builds them and runs no tests.",
     ...neighbours.map(({ name, about }) => `  ${name}: ${about}`),
     "",
+    ...vmUsage(),
+    "",
     "Examples:",
     "  npm run e2e",
     "  npm run e2e -- basic migration",
@@ -99,6 +103,7 @@ function usage(): string {
     "  LEVEE_SEED=7 LEVEE_TURNS=3000 npm run e2e -- compat-generated",
     "  npm run e2e -- --full guard",
     "  npm run e2e -- --neighbours whereabouts",
+    "  npm run e2e -- --vm basic reboot",
   ].join("\n");
 }
 
@@ -106,15 +111,19 @@ interface Chosen {
   readonly scenarios: readonly string[];
   readonly files: readonly string[];
   readonly isFull: boolean;
+  /** No test was named. */
+  readonly isAll: boolean;
 }
 
-async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
+async function run({ scenarios, files, isFull, isAll }: Chosen): Promise<number> {
   if (isWithoutGo()) return 0;
   const around = await prepare();
   if (around === undefined) return 1;
   const onTheNode = runScenarios({ around, names: scenarios, timeoutMs: testTimeoutMs });
   const onServers = await runServerTests(files, { kubernetesBin: around.kubernetes, isFull, beside: onTheNode });
-  const outcome = addOutcomes(await onTheNode, onServers);
+  const onBoth = addOutcomes(await onTheNode, onServers);
+  // Alone, because the machine's emulated processors take every core.
+  const outcome = isAll ? addOutcomes(onBoth, await runVmSmokeWhereReady()) : onBoth;
   console.log(lastLines(outcome));
   leaveOutcome(outcome);
   return isGood(outcome) ? 0 : 1;
