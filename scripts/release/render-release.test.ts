@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { imagePlaces } from "../../src/cli/registry/image-places.ts";
 import { renderFolder } from "../deploy/kustomization.ts";
@@ -33,8 +33,9 @@ describe("releaseManifests", () => {
         named += 1;
       }
     }
-    // Install, uninstall: three containers each, in four ways; the guard; the way back.
-    expect(named).toBe(4 * 2 * 3 + 2);
+    // Install, uninstall: three containers each, in four ways; the guard; the way back. The daemon, the hand and the guard
+    // once more for Argo CD.
+    expect(named).toBe(4 * 2 * 3 + 2 + 4);
   });
 
   test("changes nothing but the image", () => {
@@ -44,6 +45,13 @@ describe("releaseManifests", () => {
       `"image":"levee.dev/levee@${levee.digest}"`,
     );
     expect(JSON.stringify(objects(files.get("k3s.yaml") ?? ""))).toBe(expected);
+  });
+
+  test("has the whole of deploy/gitops that is YAML", () => {
+    const listed = readdirSync(join(root, "deploy/gitops"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".yaml"))
+      .map((entry) => relative(join(root, "deploy"), join(entry.parentPath, entry.name)));
+    expect([...files.keys()].filter((name) => name.startsWith("gitops/")).toSorted()).toEqual(listed.toSorted());
   });
 
   test("says in each file what it is made of", () => {

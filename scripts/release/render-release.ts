@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ReleaseImage } from "../../src/cli/registry/release-facts.ts";
 import { registryProblem } from "../../src/cli/registry/image-reference.ts";
+import { gitopsFiles } from "../deploy/gitops.ts";
 import { renderFolder, type Read } from "../deploy/kustomization.ts";
 import { manifest } from "../deploy/manifest.ts";
 import { withImage } from "../deploy/rendered.ts";
@@ -35,6 +36,13 @@ const copied: Readonly<Record<string, string>> = {
   "alerts/levee.rules.yaml": "deploy/alerts/levee.rules.yaml",
   "alerts/alertmanager-inhibit.yaml": "deploy/alerts/alertmanager-inhibit.yaml",
   "alerts/kured-values.yaml": "deploy/alerts/kured-values.yaml",
+  "gitops/vendor.lock.yaml": "deploy/gitops/vendor.lock.yaml",
+  "gitops/argocd/kustomization.yaml": "deploy/gitops/argocd/kustomization.yaml",
+  "gitops/argocd/project.yaml": "deploy/gitops/argocd/project.yaml",
+  "gitops/argocd/applicationset.yaml": "deploy/gitops/argocd/applicationset.yaml",
+  "gitops/argocd/argocd-cm.yaml": "deploy/gitops/argocd/argocd-cm.yaml",
+  "gitops/apps/cdi/kustomization.yaml": "deploy/gitops/apps/cdi/kustomization.yaml",
+  "gitops/apps/kubevirt-vms/namespace.yaml": "deploy/gitops/apps/kubevirt-vms/namespace.yaml",
 };
 
 /** The only files that name an image. */
@@ -55,6 +63,7 @@ export function releaseManifests(options: ManifestOptions): ReadonlyMap<string, 
   const head = options.head === undefined ? "" : `# ${options.head}\n`;
   const entries = [
     ...Object.entries(rendered).map(([name, folder]) => [name, manifest(head, renderFolder(folder, read))] as const),
+    ...[...gitopsFiles(read)].map(([path, text]) => [path.replace(/^deploy\//u, ""), head + text] as const),
     ...Object.entries(copied).map(([name, path]) => [name, head + mustRead(path, read)] as const),
   ];
   for (const [name, text] of entries)
