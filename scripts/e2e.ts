@@ -18,6 +18,7 @@ import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
+import { testImages } from "./e2e/test-images.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { leaveOutcome } from "./test/left-outcome.ts";
@@ -109,6 +110,8 @@ async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
     return 1;
   }
   build({ shimOnly: false });
+  // Before the namespaces are made, in which there is no network.
+  testImages();
   const peers = await builtPeers();
   removeLeftovers();
   const onTheNode = runScenarios({ around: { ...peers, busybox }, names: scenarios, timeoutMs: testTimeoutMs });

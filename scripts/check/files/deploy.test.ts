@@ -14,7 +14,6 @@ const sources = {
   "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
   "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",
   "deploy/crd/kustomization.yaml": "resources: []\n",
-  "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 
 test("deployRule finds rendered files that are outdated, and images named by tags", async () => {
