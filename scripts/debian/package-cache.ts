@@ -30,9 +30,10 @@ export interface PackageCache {
   source(architecture: Pin["architecture"]): Source;
 }
 
-/** The .debs of this user, by their SHA-256. */
+const sources = new Map<Pin["architecture"], Source>();
+
+/** The .debs of this user, by their SHA-256. The lists of the sources are read once per process. */
 export function packageCache(): PackageCache {
-  const sources = new Map<Pin["architecture"], Source>();
   return {
     folder: cacheFolder("debian-packages"),
     source(architecture) {
