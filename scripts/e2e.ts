@@ -2,7 +2,7 @@
  * `npm run e2e`: Levee on a real cluster of one node. Builds Kubernetes, Multus and the like (once, in the user's cache
  * folder), then runs test/e2e in its own namespaces, so that nothing stays on the machine.
  * `npm run e2e -- NAME...` runs only these scenarios and files; `--help` lists them. The files need no node, so they run
- * beside the scenarios.
+ * beside the scenarios. `npm run e2e -- --neighbours` runs Levee beside real programs of others (./e2e/neighbours.ts).
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,13 +12,16 @@ import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
 import { removeLeftovers } from "../test/e2e/apart.ts";
+import { neighbours } from "../test/e2e/neighbour-names.ts";
 import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
 import { multus } from "../test/peers/multus.ts";
 import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
+import { buildNeighbours, chooseNeighbours, isWholeAndGood, notRunLines, runNeighbours } from "./e2e/neighbours.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { testImages } from "./e2e/test-images.ts";
+import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { leaveOutcome } from "./test/left-outcome.ts";
@@ -48,6 +51,8 @@ async function main(names: readonly string[]): Promise<number> {
     console.log(usage());
     return 0;
   }
+  if (names.includes("--neighbours")) return await besideNeighbours(names.filter((name) => name !== "--neighbours"));
+  if (isForVm(names)) return await vmCommand(names);
   if (names.includes("--peers")) return await makePeers();
   const isFull = names.includes("--full");
   return chooseAndRun(
@@ -70,12 +75,12 @@ async function chooseAndRun(given: readonly string[], isFull: boolean): Promise<
     scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
     files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
   };
-  return run({ ...chosen, isFull });
+  return run({ ...chosen, isFull, isAll: names.length === 0 });
 }
 
 function usage(): string {
   return [
-    "Usage: npm run e2e [-- [--full] [NAME...] | --peers]",
+    "Usage: npm run e2e [-- [--full] [NAME...] | --peers | --neighbours [--peers] [NAME...] | --vm [NAME...] | --vm-smoke]",
     "",
     "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
     "",
@@ -86,12 +91,20 @@ function usage(): string {
     "--peers builds the programs of others that are missing, and runs no tests.",
     "--full runs guard with the real limit: a pod waits five minutes. Without it the limit is two.",
     "",
+    "--neighbours runs Levee beside real programs of others, each on a cluster of its own. They are not part of a run",
+    "without it. The first time, each is built from its sources; --neighbours --peers builds them and runs no tests.",
+    ...neighbours.map(({ name, about }) => `  ${name}: ${about}`),
+    "",
+    ...vmUsage(),
+    "",
     "Examples:",
     "  npm run e2e",
     "  npm run e2e -- basic migration",
     "  npm run e2e -- compat",
     "  LEVEE_SEED=7 LEVEE_TURNS=3000 npm run e2e -- compat-generated",
     "  npm run e2e -- --full guard",
+    "  npm run e2e -- --neighbours whereabouts",
+    "  npm run e2e -- --vm basic reboot",
   ].join("\n");
 }
 
@@ -99,27 +112,62 @@ interface Chosen {
   readonly scenarios: readonly string[];
   readonly files: readonly string[];
   readonly isFull: boolean;
+  /** No test was named. */
+  readonly isAll: boolean;
 }
 
-async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
+async function run({ scenarios, files, isFull, isAll }: Chosen): Promise<number> {
   if (isWithoutGo()) return 0;
-  if (!ensurePrerequisites("e2e")) return 1;
+  const around = await prepare();
+  if (around === undefined) return 1;
+  const onTheNode = runScenarios({ around, names: scenarios, timeoutMs: testTimeoutMs });
+  const onServers = await runServerTests(files, { kubernetesBin: around.kubernetes, isFull, beside: onTheNode });
+  const onBoth = addOutcomes(await onTheNode, onServers);
+  // Alone, because the machine's emulated processors take every core.
+  const outcome = isAll ? addOutcomes(onBoth, await runVmSmokeWhereReady()) : onBoth;
+  console.log(lastLines(outcome));
+  leaveOutcome(outcome);
+  return isGood(outcome) ? 0 : 1;
+}
+
+async function besideNeighbours(args: readonly string[]): Promise<number> {
+  const { chosen, unknown } = chooseNeighbours(
+    neighbours,
+    args.filter((name) => name !== "--peers"),
+  );
+  if (unknown.length > 0) {
+    console.error(`There is no neighbour ${unknown.join(", ")}\n\n${usage()}`);
+    return 2;
+  }
+  if (args.includes("--peers")) {
+    const notBuilt = await buildNeighbours(chosen);
+    for (const line of notRunLines(notBuilt)) console.error(line);
+    return notBuilt.length === 0 ? 0 : 1;
+  }
+  const around = isWithoutGo() ? undefined : await prepare();
+  if (around === undefined) return 1;
+  const outcome = await runNeighbours(chosen, (name) =>
+    runScenarios({ around, names: [name], timeoutMs: testTimeoutMs }),
+  );
+  console.log([lastLines(outcome), ...notRunLines(outcome.notRun)].join("\n"));
+  leaveOutcome(outcome);
+  return isWholeAndGood(outcome) ? 0 : 1;
+}
+
+/** Levee and the programs of others, ready to run; undefined when something is missing, which was said. */
+async function prepare(): Promise<Around | undefined> {
+  if (!ensurePrerequisites("e2e")) return undefined;
   const busyboxProblem = elfProblem(readFileSync(busybox), busyboxBytesMax);
   if (busyboxProblem !== undefined) {
     console.error(`Cannot make images of ${busybox}: ${busyboxProblem}; on Debian install busybox-static`);
-    return 1;
+    return undefined;
   }
   build({ shimOnly: false });
   // Before the namespaces are made, in which there is no network.
   testImages();
   const peers = await builtPeers();
   removeLeftovers();
-  const onTheNode = runScenarios({ around: { ...peers, busybox }, names: scenarios, timeoutMs: testTimeoutMs });
-  const onServers = await runServerTests(files, { kubernetesBin: peers.kubernetes, isFull, beside: onTheNode });
-  const outcome = addOutcomes(await onTheNode, onServers);
-  console.log(lastLines(outcome));
-  leaveOutcome(outcome);
-  return isGood(outcome) ? 0 : 1;
+  return { ...peers, busybox };
 }
 
 /** Builds the programs of others while the caller continues. */

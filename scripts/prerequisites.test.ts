@@ -52,6 +52,15 @@ describe("missingFor", () => {
     ]);
   });
 
+  test("asks for a machine and the tools for its image only when one is to be run", () => {
+    const tools = ["qemu-system-x86_64", "qemu-img", "mmdebstrap", "mke2fs", "ssh", "etcd"];
+    const bare: Partial<Machine> = { hasProgram: (name) => !tools.includes(name) };
+    expect(packages(bare, "e2e")).toEqual(["etcd-server"]);
+    expect(packages(bare, "vm")).toEqual([
+      ...["etcd-server", "qemu-system-x86", "qemu-utils", "mmdebstrap", "e2fsprogs", "openssh-client"],
+    ]);
+  });
+
   test("asks for the bench's own tools, and for the parts of a node only where Go can build the rest", () => {
     const bare = (hasGo: boolean): Partial<Machine> => ({
       hasProgram: (name) => !["strace", "mkfs.ext4", "etcd"].includes(name) && (hasGo || name !== "go"),

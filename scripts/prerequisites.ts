@@ -1,12 +1,12 @@
 /**
  * The prerequisites to build, test and start Levee. On Debian and Ubuntu, as root, missing packages are installed.
- * Elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|bench`
+ * Elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|vm|bench`
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-const purposes = ["build", "test", "start", "e2e", "bench"] as const;
+const purposes = ["build", "test", "start", "e2e", "vm", "bench"] as const;
 
 export type Purpose = (typeof purposes)[number];
 
@@ -47,6 +47,7 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
   if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForGit(machine));
   if (purpose === "e2e") missing.push(...missingForCluster(machine), ...missingForImages(machine));
+  if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
   return missing;
 }
@@ -103,6 +104,20 @@ function missingForImages(machine: Machine): readonly Missing[] {
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the images`, debianPackage }));
+}
+
+/** A virtual machine and the tools that make its image. */
+function missingForMachine(machine: Machine): readonly Missing[] {
+  const programs = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "qemu-img": "qemu-utils",
+    "mmdebstrap": "mmdebstrap",
+    "mke2fs": "e2fsprogs",
+    "ssh": "openssh-client",
+  };
+  return Object.entries(programs)
+    .filter(([program]) => !machine.hasProgram(program))
+    .map(([program, debianPackage]) => ({ what: `${program}, for the virtual machine`, debianPackage }));
 }
 
 /** Tools for a separate disk and slower syncs. Without Go there is no API server, so its parts are not required. */

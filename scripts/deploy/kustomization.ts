@@ -57,10 +57,10 @@ export function readKustomization(folder: string, read: Read): Kustomization {
 }
 
 function resource(path: string, read: Read): readonly Document[] {
-  return path.endsWith(".yaml") ? parseObjects(path, read) : renderFolder(path, read);
+  return path.endsWith(".yaml") ? readObjects(path, read) : renderFolder(path, read);
 }
 
-function parseObjects(path: string, read: Read): readonly Document[] {
+export function readObjects(path: string, read: Read): readonly Document[] {
   return parseAllDocuments(mustRead(path, read)).map((object) => {
     const [problem] = object.errors;
     if (problem !== undefined) throw new Error(`Cannot read ${path}: ${problem.message}`);

@@ -11,6 +11,7 @@ import { builtHelm } from "../../test/peers/helm.ts";
 import { applyOperations } from "./json-patch.ts";
 import { renderFolder } from "./kustomization.ts";
 import { imageOf, renderedFiles } from "./rendered.ts";
+import { readUnmarked } from "./unreleased.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
@@ -41,8 +42,9 @@ function byName(objects: readonly KubeObject[]): Readonly<Record<string, KubeObj
   return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
 }
 
+/** The objects of a folder as a release has them, but for the image. */
 function rendered(folder: string): Readonly<Record<string, KubeObject>> {
-  return byName(renderFolder(folder, read).map((object) => object.toJS() as KubeObject)); // our own manifests
+  return byName(renderFolder(folder, readUnmarked(read)).map((object) => object.toJS() as KubeObject)); // our own manifests
 }
 
 test("renderedFiles are the files of the repository", () => {
@@ -62,7 +64,8 @@ test.skipIf(!kubectl).each(["crd", "alerts", "policies", "guard", ...ways.flat()
   (folder) => {
     const { stdout, stderr } = spawnSync("kubectl", ["kustomize", join(root, "deploy", folder)], { encoding: "utf8" });
     expect(stderr).toBe("");
-    expect(rendered(`deploy/${folder}`)).toEqual(byName(objectsOf(stdout)));
+    const ours = renderFolder(`deploy/${folder}`, read).map((object) => object.toJS() as KubeObject); // our own manifests
+    expect(byName(ours)).toEqual(byName(objectsOf(stdout)));
   },
 );
 
@@ -249,7 +252,11 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     ["--set=guard.image.digest=latest", "/guard/image/digest"],
     ["--set=image.digest=latest", "/image/digest"],
     ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],
-    [`--set=image.digest=sha256:${"0".repeat(64)}`, "image.digest: the sixty-four zeros"],
+    [`--set=image.digest=sha256:${"0".repeat(64)}`, "image.digest: this is the chart of the repository"],
+    ["--set=updateStrategy.type=Recreate", "/updateStrategy/type"],
+    ["--set=updateStrategy.maxUnavailable=0", "/updateStrategy/maxUnavailable"],
+    ["--set=updateStrategy.maxUnavailable=110%", "/updateStrategy/maxUnavailable"],
+    ["--set=updateStrategy.maxSurge=1", "maxSurge"],
     ["--set=config.socketDir=/host/run/x", "config.socketDir: set paths.socket"],
     ["--set=config.healthPort=1", "config.healthPort: set healthPort beside config"],
     ["--set=kubernetesApi.host=https://example.com", "kubernetesApi.host: https://example.com is more than"],
@@ -268,6 +275,27 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
   test("serves an older Kubernetes without the admission policy, and an API server's address of any kind", () => {
     const old = ["--kube-version=1.28.0", "--set=admissionPolicy.enabled=false", "--set=kubernetesApi.host=fd00::1"];
     expect(template(...old, "--set=hand.resources.limits.memory=1.5Gi")).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  test.each([
+    [[], { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } }],
+    [["--set=updateStrategy.maxUnavailable=1"], { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1 } }],
+    [["--set=updateStrategy.maxUnavailable=25%"], { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%" } }],
+    [["--set=updateStrategy.type=OnDelete"], { type: "OnDelete" }],
+  ])("lets a site choose how fast nodes change: %j", (values, updateStrategy) => {
+    const made = template(...values);
+    expect(made.stderr).toBe("");
+    const objects = byName(objectsOf(made.text));
+    for (const name of ["DaemonSet/levee", "DaemonSet/levee-hand"])
+      expect((objects[name] as unknown as { spec: object }).spec).toMatchObject({ updateStrategy });
+  });
+
+  test("uses the image with git only for a guard with repositories", () => {
+    const image = [`--set=guard.image.digest=sha256:${"2".repeat(64)}`, "--set=guard.image.repository=example.com/g"];
+    const made = template("--set=guard.enabled=true", ...image);
+    expect(made.stderr).toBe("");
+    const guard = podSpec(byName(objectsOf(made.text))["Deployment/levee-guard"]);
+    expect(guard.containers[0]).toMatchObject({ image: `levee@${imageOf(read).digest}` });
   });
 
   test("changes folders, ports and the API server's address everywhere at once", () => {

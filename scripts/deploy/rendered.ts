@@ -1,29 +1,35 @@
-import type { Document } from "yaml";
 import { alertFiles } from "./alerts.ts";
+import { gitopsFiles } from "./gitops.ts";
+import { manifest } from "./manifest.ts";
 import { shippedDefinitionsSource } from "./shipped-definitions.ts";
 import { shippedPoliciesSource } from "./shipped-policies.ts";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
+import { readUnmarked } from "./unreleased.ts";
 
-const note = "# Rendered by `npm run deploy:render` from the folders beside this file. Edit those.\n";
+const note =
+  "# Rendered by `npm run deploy:render` from the folders beside this file. Edit those. Apply the file of a release instead.\n";
 
 /** Every rendered file with its text. All of them take the image from deploy/base. */
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   const image = imageOf(read);
-  const guard = manifest(renderFolder("deploy/guard", read));
+  const guard = manifest(note, renderFolder("deploy/guard", read));
+  const alerts = alertFiles(read);
+  const unmarkedGuard = manifest(note, renderFolder("deploy/guard", readUnmarked(read)));
   return new Map([
-    ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
-    ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
-    ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
+    ["deploy/install.yaml", manifest(note, renderFolder("deploy/base", read))],
+    ["deploy/multus-drop-in.yaml", manifest(note, renderFolder("deploy/overlays/multus-drop-in", read))],
+    ["deploy/uninstall.yaml", manifest(note, renderFolder("deploy/overlays/uninstall", read))],
     ["deploy/guard.yaml", guard],
-    ["deploy/helm/levee/templates/guard.yaml", guardTemplate(guard, image)],
+    ["deploy/helm/levee/templates/guard.yaml", guardTemplate(unmarkedGuard, image)],
     ["src/guard/approve/shipped-policies.ts", shippedPoliciesSource(renderFolder("deploy/policies", read))],
     ["src/guard/approve/shipped-definitions.ts", shippedDefinitionsSource(renderFolder("deploy/crd", read))],
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
     [guardFile, withImage(read(guardFile) ?? "", image)],
-    ["deploy/air-gap.txt", airGap(image)],
-    ...alertFiles(read),
+    ...alerts,
+    // The alerts among its sources are rendered themselves.
+    ...gitopsFiles((path) => alerts.get(path) ?? read(path)),
   ]);
 }
 
@@ -38,10 +44,6 @@ export function imageOf(read: Read): Image {
   return image;
 }
 
-function manifest(objects: readonly Document[]): string {
-  return note + objects.map((object) => `---\n${object.toString({ lineWidth: 0, directives: false })}`).join("");
-}
-
 /** The guard's manifest for the chart, which takes image, pull secrets and API server from its values. */
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
@@ -52,8 +54,8 @@ function guardTemplate(guard: string, { newName, digest }: Image): string {
   return `{{- if .Values.guard.enabled }}\n${text}{{- end }}\n`;
 }
 
-/** The guard's own image has git. Without one the guard runs from the daemon's image and locks nothing. */
-const guardImage = `image: "{{ .Values.guard.image.repository | default .Values.image.repository }}@{{ .Values.guard.image.digest | default .Values.image.digest }}"\n`;
+/** Only a guard with repositories gets the image that has git, a shell and ssh. */
+const guardImage = `image: "{{ include "levee.guardImage" . }}"\n`;
 const gitMounts = `            {{- range $index, $secret := include "levee.gitSecrets" . | fromJsonArray }}
             - name: git-credentials-{{ $index }}
               mountPath: /etc/levee-git/{{ $secret }}
@@ -111,34 +113,9 @@ const pullSecrets = `      {{- with .Values.image.pullSecrets }}
       {{- end }}
 `;
 
-function withImage(values: string, image: Image): string {
+/** The text of a kustomization or of the chart's values with another image. */
+export function withImage(values: string, image: Pick<Image, "newName" | "digest">): string {
   return values
     .replace(/^( +(?:repository|newName)): .*$/mu, `$1: ${image.newName}`)
     .replace(/^( +digest): .*$/mu, `$1: ${image.digest}`);
-}
-
-/** The images and files for a cluster without internet access, one per line. */
-function airGap(image: Image): string {
-  return [
-    "# The images and files to copy into a network without internet access. Rendered by `npm run deploy:render`.",
-    "# Images to mirror, by digest",
-    `${image.newName}@${image.digest}`,
-    "# `npm run image` makes it (dist/image/levee.oci.tar); for a guard that locks limits in git also levee-guard.oci.tar",
-    "# Files of this repository",
-    "deploy/crd/",
-    "deploy/install.yaml",
-    "deploy/multus-drop-in.yaml",
-    "deploy/uninstall.yaml",
-    "deploy/guard.yaml",
-    "deploy/alerts/",
-    "deploy/base/",
-    "deploy/components/",
-    "deploy/overlays/",
-    "deploy/guard/",
-    "deploy/policies/",
-    "deploy/plugin/",
-    "deploy/helm/levee/",
-    "dist/sbom.spdx.json",
-    "",
-  ].join("\n");
 }

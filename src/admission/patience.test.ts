@@ -78,6 +78,17 @@ describe("Admission when a conf changes and the runtime waits for its calls", ()
     expect(late.error).toBeUndefined();
   });
 
+  test("hurries no call after the first conf, by which the runtime finds the daemon", async () => {
+    const { admission, clock } = node({ attachCeiling: 1 });
+    admission.hurry();
+    await clock.advance(100);
+    requestSlot(admission, attachRequest({ pod: "x" }));
+    await settle();
+    const second = requestSlot(admission, attachRequest({ pod: "second" }));
+    await clock.advance(69_000);
+    expect(second.error).toBeUndefined();
+  });
+
   test("goes on with the line meanwhile", async () => {
     const world = node();
     const storm = new Storm(world, { aloneMs: 50 });

@@ -14,11 +14,13 @@ import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addManifests, addMirrorList } from "./commands/registry.ts";
 import { addReport } from "./commands/report.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
 import { addTop } from "./commands/top.ts";
 import { addUninstall } from "./commands/uninstall.ts";
+import { addVendor } from "./commands/vendor.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
@@ -76,6 +78,8 @@ export function buildProgram(shell: Shell): Command {
     addExplain,
     addGc,
     addMigrate,
+    addManifests,
+    addMirrorList,
     addInstall,
     addUninstall,
     addVersion,
@@ -85,6 +89,7 @@ export function buildProgram(shell: Shell): Command {
     addDaemon,
     addGuard,
     addGitGuard,
+    addVendor,
   ])
     add(program, shell);
   return program;

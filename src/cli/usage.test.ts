@@ -22,6 +22,8 @@ const commands = [
   "explain",
   "gc",
   "migrate",
+  "manifests",
+  "mirror-list",
   "install",
   "uninstall",
   "version",
@@ -30,6 +32,7 @@ const commands = [
   "storm",
   "daemon",
   "guard",
+  "vendor",
 ];
 
 const aliased: Readonly<Record<string, string>> = { ls: "ls|list", decisions: "decisions|decision" };
@@ -125,7 +128,19 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [["leaks", "--yes"], "Cannot use --yes without --forget", "levee leaks --forget ID --yes"],
     [["demo", "-o", "json"], "Cannot print the demo as json", "levee demo --once"],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
+    [["manifests", "."], "Required option '--registry <name>' not specified", "levee manifests levee-0.1.0"],
+    [["manifests", ".", "--registry", "a.test"], "Required option '--to <folder>' not", "levee manifests levee-0.1.0"],
+    [["manifests", ".", "--registry", "https://a.test", "--to", "x"], "leave out the scheme", "levee manifests"],
+    [["manifests", ".", "--registry", "a.test", "--to", "./"], "Cannot write into the release itself", "levee"],
+    [["mirror-list"], "Missing required argument 'paths'", "levee mirror-list --help"],
+    [["mirror-list", "/nowhere/x"], "Cannot read /nowhere/x: there is no such file", "give its path"],
     [["git-guard", "foo"], "Unknown command 'foo'", "levee git-guard --help"],
+    [["vendor", "get"], "Unknown command 'get'", "levee vendor --help"],
+    [
+      ["vendor", "add", "https://example.com/x.yaml"],
+      "Required option '--as <path>' not specified",
+      "levee vendor --help",
+    ],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);
     expect({ status, out }).toEqual({ status: 2, out: "" });

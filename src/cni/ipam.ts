@@ -6,10 +6,16 @@ export interface Ipam {
   readonly type: string;
   /** Of host-local: the folder of its files. */
   readonly dataDir: string;
+  /** Of dhcp: where its daemon listens. */
+  readonly daemonSocket: string;
 }
 
 export function ipamOf(plugin: JsonText): Ipam {
   const ipam = memberText(plugin, "ipam");
-  if (ipam === undefined || jsonKind(ipam) !== "object") return { type: "", dataDir: "" };
-  return { type: stringMember(ipam, "type"), dataDir: stringMember(ipam, "dataDir") };
+  if (ipam === undefined || jsonKind(ipam) !== "object") return { type: "", dataDir: "", daemonSocket: "" };
+  return {
+    type: stringMember(ipam, "type"),
+    dataDir: stringMember(ipam, "dataDir"),
+    daemonSocket: stringMember(ipam, "daemonSocketPath"),
+  };
 }

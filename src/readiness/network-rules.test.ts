@@ -4,6 +4,7 @@ import { brokenNetwork, judgeNetwork, networksCheck, type HostFacts } from "./ne
 const host: HostFacts = {
   hasProgram: (name) => (name === "unseen" ? undefined : name === "bridge"),
   hasLink: (name) => (name === "unseen" ? undefined : name.startsWith("br-") && name !== "br-prod"),
+  hasFile: (path) => (path === "/unseen" ? undefined : path === "/run/there.sock"),
   filtersVlans: (bridge) => (bridge === "br-new" ? undefined : bridge === "br-tagged"),
   hasUplink: (bridge) => (bridge === "br-unseen" ? undefined : bridge !== "br-alone"),
 };
@@ -38,6 +39,18 @@ describe("judgeNetwork", () => {
       reasons: ["host bridge br-lan does not filter VLANs (ip link set br-lan type bridge vlan_filtering 1)"],
     });
     for (const name of ["br-tagged", "br-new"]) expect(judgeNetwork("a/b", needs(name), host).state).toBe("ready");
+  });
+
+  test("is not ready without the daemon of a plugin, and says where that listens", () => {
+    const needs = (socket: string): Parameters<typeof judgeNetwork>[1] => [
+      { programs: ["bridge"], links: [], daemon: { name: "the daemon of dhcp", socket } },
+    ];
+    expect(judgeNetwork("a/b", needs("/run/cni/dhcp.sock"), host)).toMatchObject({
+      state: "not-ready",
+      reasons: ["the daemon of dhcp does not run (no /run/cni/dhcp.sock)"],
+    });
+    expect(judgeNetwork("a/b", needs("/run/there.sock"), host).state).toBe("ready");
+    expect(judgeNetwork("a/b", needs("/unseen"), host).state).toBe("unknown");
   });
 
   test("names each thing that is missing, once", () => {

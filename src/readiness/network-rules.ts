@@ -10,7 +10,7 @@ export interface NetworkReadiness {
   readonly reasons: readonly string[];
 }
 
-/** Programs and interfaces that one plugin of a network needs on its host. */
+/** Programs, interfaces and daemons that one plugin of a network needs on its host. */
 export interface PluginNeeds {
   /** The plugin's own program and the program of its IPAM. */
   readonly programs: readonly string[];
@@ -18,6 +18,15 @@ export interface PluginNeeds {
   readonly links: readonly LinkNeed[];
   /** Bridges that must filter VLANs, if they exist. */
   readonly vlanBridges?: readonly string[];
+  /** The daemon without which the plugin does nothing. */
+  readonly daemon?: DaemonNeed;
+}
+
+interface DaemonNeed {
+  /** In words, for people. */
+  readonly name: string;
+  /** The socket on which it listens. */
+  readonly socket: string;
 }
 
 export interface LinkNeed {
@@ -29,6 +38,8 @@ export interface LinkNeed {
 export interface HostFacts {
   readonly hasProgram: (name: string) => boolean | undefined;
   readonly hasLink: (name: string) => boolean | undefined;
+  /** Whether a file of any kind is at this path. */
+  readonly hasFile: (path: string) => boolean | undefined;
   /** Whether a bridge has a port that does not lead to a pod. */
   readonly hasUplink: (bridge: string) => boolean | undefined;
   /** Whether a bridge that exists filters VLANs. */
@@ -48,7 +59,10 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
   const links = plugins
     .flatMap((plugin) => plugin.links)
     .map(({ name, role }) => ({ has: host.hasLink(name), reason: `missing host ${roleNames[role]} ${name}` }));
-  const needs = [...programs, ...links];
+  const daemons = plugins
+    .flatMap(({ daemon }) => daemon ?? [])
+    .map(({ name, socket }) => ({ has: host.hasFile(socket), reason: `${name} does not run (no ${socket})` }));
+  const needs = [...programs, ...links, ...daemons];
   const missing = needs.filter(({ has }) => has === false).map(({ reason }) => reason);
   const reasons = unique([...missing, ...untagged(plugins, host)]);
   if (reasons.length > 0) return { network, state: "not-ready", reasons };
@@ -99,7 +113,7 @@ export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   return warned(
     "networks",
     `${missing.length} of ${networks.length} cannot be attached here: ${named.join("; ")}${rest === 0 ? "" : `; and ${rest} more`}`,
-    "create the bridge or interface on the host, or install the plugin; pods that ask for these networks do not start here",
+    "create the bridge or interface on the host, install the plugin, or start its daemon; pods that ask for these networks do not start here",
   );
 }
 

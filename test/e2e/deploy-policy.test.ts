@@ -1,24 +1,25 @@
 /** The rights in the shipped manifests, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fakeShell } from "../../src/cli/fake-shell.fixture.ts";
 import { runCli } from "../../src/cli/main.ts";
 import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
+import { releaseText } from "./shipped/release-text.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 const missing = missingForApiServer();
 if (missing !== undefined) console.warn(`deploy-policy: skipped, ${missing}`);
 
 const statusKey = "k8s.v1.cni.cncf.io/network-status";
-const overlays = [
-  { overlay: "base", namespace: "levee-system", account: "levee" },
-  { overlay: "overlays/multus-drop-in", namespace: "kube-system", account: "levee" },
+const manifests = [
+  { file: "install.yaml", namespace: "levee-system", account: "levee" },
+  { file: "multus-drop-in.yaml", namespace: "kube-system", account: "levee" },
 ] as const;
 
 const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 
-describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a running Multus", () => {
+describe.skipIf(missing !== undefined)("multus-drop-in.yaml over a running Multus", () => {
   test("a node that still runs Multus and one that runs Levee write network-status at the same time", async () => {
     const server = await PolicyServer.start();
     try {
@@ -28,7 +29,7 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
       server.must(["apply", "-f", "-"], podObject(old));
       // Multus has its token already when the drop-in comes.
       const theirs = server.tokenOf(old);
-      server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
+      server.must(["apply", "-f", "-"], releaseText("multus-drop-in.yaml"));
       const next = { name: "daemon-a", namespace: "kube-system", account: "levee", node: "node-a" };
       for (const pod of [
         next,
@@ -67,22 +68,20 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
     try {
       server.must(["apply", "-f", multus]);
       const kubeconfig = await server.kubeconfig();
-      // As on a machine where the image was built.
       const dropIn = join(dirname(kubeconfig), "drop-in.yaml");
-      const shipped = readFileSync(join(deploy, "multus-drop-in.yaml"), "utf8");
-      writeFileSync(dropIn, shipped.replaceAll("0".repeat(64), "1".repeat(64)));
+      writeFileSync(dropIn, releaseText("multus-drop-in.yaml"));
       const argv = ["migrate", "--check", "--kubeconfig", kubeconfig, "--drop-in", dropIn];
       const shell = fakeShell({ argv });
       expect({ status: await runCli(shell), err: shell.stderr.text }).toEqual({ status: 0, err: "" });
       expect(shell.stdout.text).toContain("✓ DaemonSet kube-system/kube-multus-ds: the drop-in has the same name");
-      server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
+      server.must(["apply", "-f", "-"], releaseText("multus-drop-in.yaml"));
       const template = (): Template => {
         const found = server.must(["get", "daemonset", "kube-multus-ds", "-n", "kube-system", "-o", "json"]);
         return (JSON.parse(found) as { spec: { template: Template } }).spec.template; // what the API server prints
       };
       const ours = template();
       server.must(["delete", "daemonset", "kube-multus-ds", "-n", "kube-system"]);
-      server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
+      server.must(["apply", "-f", "-"], releaseText("multus-drop-in.yaml"));
       expect(ours).toEqual(template());
       expect(ours.spec.hostPID).toBeUndefined();
       expect(ours.spec.containers.map((container) => container.name)).toEqual(["kube-multus"]);
@@ -99,14 +98,14 @@ interface Template {
   readonly spec: { readonly hostPID?: boolean; readonly containers: readonly { readonly name: string }[] };
 }
 
-describe.skipIf(missing !== undefined).each(overlays)("deploy/$overlay", ({ overlay, namespace, account }) => {
+describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespace, account }) => {
   let server: PolicyServer;
   let token = "";
 
   beforeAll(async () => {
     server = await PolicyServer.start();
     server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
-    server.must(["apply", "-k", join(deploy, overlay)]);
+    server.must(["apply", "-f", "-"], releaseText(file));
     for (const node of ["node-a", "node-b"]) server.must(["apply", "-f", "-"], nodeObject(node));
     server.must(["apply", "-f", "-"], podObject({ name: "daemon-a", namespace, account, node: "node-a" }));
     for (const node of ["node-a", "node-b"])

@@ -1,11 +1,11 @@
 /** The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are there. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtHelm } from "../peers/helm.ts";
 import { PolicyServer } from "./policy-server.ts";
 import { needsServer } from "./needs-server.ts";
+import { releaseText } from "./shipped/release-text.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
@@ -61,7 +61,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const manager = ["--server-side", "--field-manager=argocd-controller"];
-const dropIn = ["-k", join(deploy, "overlays/multus-drop-in")];
+/** The drop-in comes on standard input. */
+const dropIn = ["-f", "-"];
+const dropInText = releaseText("multus-drop-in.yaml");
 const annotate = ["apply", "set-last-applied", "--create-annotation", "-f", multus];
 test.each([
   ["kubectl create, told to kubectl first", ["create"], [annotate, ["apply", ...dropIn]]],
@@ -74,13 +76,14 @@ test.each([
     const patch = [{ op: "add", path: "/spec/template/spec/containers/0/args", value: ["-x"] }];
     const target = ["daemonset/kube-multus-ds", "-n", "kube-system"];
     server.must(["patch", ...target, "--type=json", "-p", JSON.stringify(patch)]);
-    for (const step of steps) server.must(step.includes("--server-side") ? [...step, "--force-conflicts"] : step);
+    for (const step of steps)
+      server.must(step.includes("--server-side") ? [...step, "--force-conflicts"] : step, dropInText);
     const ours = daemonOf("kube-system", "kube-multus-ds");
     server.must(["delete", ...target]);
-    server.must(["apply", ...dropIn]);
+    server.must(["apply", ...dropIn], dropInText);
     expect(ours).toEqual(daemonOf("kube-system", "kube-multus-ds"));
     expect(ours.initContainers?.map(({ name }) => name)).toEqual(["install"]);
-    server.must(["delete", ...dropIn]);
+    server.must(["delete", ...dropIn], dropInText);
     server.must(["delete", "-f", multus, "--ignore-not-found"]);
     expect(left()).toEqual([]);
   },
@@ -89,24 +92,24 @@ test.each([
 
 group("ways to deploy", () => {
   test.each([
-    ["base", "uninstall", "/etc/cni/net.d"],
-    ["overlays/k3s", "k3s-uninstall", "/var/lib/rancher/k3s/agent/etc/cni/net.d"],
-    ["overlays/openshift", "openshift-uninstall", "/etc/kubernetes/cni/net.d"],
-    ["overlays/multus-drop-in", "multus-drop-in-uninstall", "/etc/cni/net.d"],
+    ["install.yaml", "uninstall.yaml", "/etc/cni/net.d"],
+    ["k3s.yaml", "k3s-uninstall.yaml", "/var/lib/rancher/k3s/agent/etc/cni/net.d"],
+    ["openshift.yaml", "openshift-uninstall.yaml", "/etc/kubernetes/cni/net.d"],
+    ["multus-drop-in.yaml", "multus-drop-in-uninstall.yaml", "/etc/cni/net.d"],
   ])(
-    "deploy/%s is taken away by overlays/%s",
+    "%s of a release is taken away by %s",
     (installed, away, confDir) => {
       const [namespace, name] = away.startsWith("multus")
         ? ["kube-system", "kube-multus-ds"]
         : ["levee-system", "levee"];
-      server.must(["apply", "-k", join(deploy, installed)]);
-      server.must(["apply", "-k", join(deploy, "overlays", away)]);
+      server.must(["apply", "-f", "-"], releaseText(installed));
+      server.must(["apply", "-f", "-"], releaseText(away));
       const daemon = daemonOf(namespace, name);
       expectUninstalls(daemon, confDir);
       server.must(["delete", "daemonset", name, "-n", namespace]);
-      server.must(["apply", "-k", join(deploy, "overlays", away)]);
+      server.must(["apply", "-f", "-"], releaseText(away));
       expect(daemon).toEqual(daemonOf(namespace, name));
-      server.must(["delete", "--wait=false", "-k", join(deploy, "overlays", away)]);
+      server.must(["delete", "--wait=false", "-f", "-"], releaseText(away));
       finishNamespace();
       expect(left()).toEqual([]);
     },
@@ -115,7 +118,7 @@ group("ways to deploy", () => {
 
   // This is the schema check of our manifests: all of them are applied in these tests.
   test("the API server refuses a field that it does not know, and a value of another type", () => {
-    const install = readFileSync(join(deploy, "install.yaml"), "utf8");
+    const install = releaseText("install.yaml");
     for (const [planted, complaint] of [
       [install.replace("hostNetwork: true", "hostNetwrok: true"), 'unknown field "spec.template.spec.hostNetwrok"'],
       [install.replace("hostNetwork: true", "hostNetwork: often"), "cannot unmarshal string"],
@@ -128,13 +131,13 @@ group("ways to deploy", () => {
     }
   });
 
-  test("deploy/install.yaml beside the drop-in does not take its rights", () => {
-    server.must(["apply", "-f", join(deploy, "multus-drop-in.yaml")]);
-    server.must(["apply", "-f", join(deploy, "install.yaml")]);
+  test("install.yaml beside the drop-in does not take its rights", () => {
+    server.must(["apply", "-f", "-"], dropInText);
+    server.must(["apply", "-f", "-"], releaseText("install.yaml"));
     const can = (namespace: string): string =>
       server.must(["auth", "can-i", "list", "pods", "-A", `--as=system:serviceaccount:${namespace}:levee`]).trim();
     expect([can("kube-system"), can("levee-system")]).toEqual(["yes", "yes"]);
-    server.must(["delete", "--wait=false", "-f", join(deploy, "install.yaml")]);
+    server.must(["delete", "--wait=false", "-f", "-"], releaseText("install.yaml"));
     finishNamespace();
     expect(can("kube-system")).toBe("yes");
     const policies = server.must([
@@ -144,7 +147,7 @@ group("ways to deploy", () => {
       "jsonpath={.items[*].spec.policyName}",
     ]);
     expect(policies).toBe("levee-drop-in-writes-network-status-only");
-    server.must(["delete", "-f", join(deploy, "multus-drop-in.yaml")]);
+    server.must(["delete", "-f", "-"], dropInText);
     expect(left()).toEqual([]);
   }, 60_000);
 

@@ -26,7 +26,15 @@ const paths: Readonly<Record<string, string>> = {
 /** The objects of a file below `deploy/`, or of a folder as kustomize makes them. */
 export function manifest(path: string): readonly KubeObject[] {
   const full = join(deployFolder, path);
-  const text = path.endsWith(".yaml") ? readFileSync(full, "utf8") : run("kubectl", "kustomize", full);
+  return path.endsWith(".yaml") ? objectsOf(full) : objectsIn(run("kubectl", "kustomize", full));
+}
+
+/** The objects of a YAML file. */
+export function objectsOf(file: string): readonly KubeObject[] {
+  return objectsIn(readFileSync(file, "utf8"));
+}
+
+function objectsIn(text: string): readonly KubeObject[] {
   const documents = parseAllDocuments(text, { merge: true });
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => (document.contents === null ? [] : [document.toJS() as KubeObject]));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { needsServer } from "./needs-server.ts";
 import { adminToken, PolicyServer } from "./policy-server.ts";
+import { releaseText } from "./shipped/release-text.ts";
 
 const root = join(import.meta.dir, "../..");
 const multus = join(root, "src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
@@ -38,10 +39,10 @@ group("levee migrate --check", () => {
       expect(check()).toContain("it was made by server-side apply of gitops");
 
       server.must(["delete", ...daemonSet]);
-      server.must(["apply", "-f", join(root, "deploy/multus-drop-in.yaml")]);
+      server.must(["apply", "-f", "-"], releaseText("multus-drop-in.yaml").replaceAll("1".repeat(64), "0".repeat(64)));
       const moved = check();
       expect(moved).toContain("✓ DaemonSet kube-system/kube-multus-ds: it is Levee already");
-      expect(moved).toContain("its image is the placeholder of the shipped files");
+      expect(moved).toContain("its image is the placeholder of the repository");
       expect(moved).not.toContain("other users of Multus");
     } finally {
       await server.stop();

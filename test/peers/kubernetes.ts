@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findGo, moduleSource, runGo } from "./go-tool.ts";
 import { buildInto, isBuilt, peerFolder, type Peer } from "./peer.ts";
@@ -7,30 +7,52 @@ import { stagingPicks, type StagingPick } from "./staging-modules.ts";
 
 const version = "v1.34.5";
 const module = "k8s.io/kubernetes";
-const programs = ["kube-apiserver", "kube-controller-manager", "kubelet", "kubectl"];
+const programs = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"];
 const versionPackage = "k8s.io/component-base/version";
 
-/** kube-apiserver, kube-controller-manager, kubelet and kubectl, built once: about ten minutes on two cores. */
+/** The programs of Kubernetes, built once: about ten minutes on two cores. A cache that lacks some gets only those. */
 export async function kubernetes(): Promise<Peer> {
   const folder = peerFolder("k8s", version);
   const bin = join(folder, "bin");
-  if (isBuilt(bin, programs)) return { folder: bin };
+  const missing = programs.filter((program) => !isBuilt(bin, [program]));
+  if (missing.length === 0) return { folder: bin };
   const go = findGo();
   if (go === undefined) return { missing: "Go is not installed, so Kubernetes could not be built" };
-  process.stdout.write(`Building Kubernetes ${version} from its Go modules (once, about ten minutes)…\n`);
+  const howLong = missing.length === programs.length ? "about ten minutes" : "a few minutes";
+  process.stdout.write(`Building ${missing.join(", ")} ${version} from Go modules (once, ${howLong})…\n`);
   const source = await moduleSource(go, module, version);
   if (source === undefined) return { missing: `the Go module ${module} ${version} could not be fetched` };
-  await mkdir(folder, { recursive: true });
-  await writeModule(folder, source, await rememberedPicks(folder, () => stagingPicks(go, source, version)));
-  const tidy = await runGo(go, ["mod", "tidy"], { cwd: folder });
-  if (!tidy.isDone) return { missing: `the modules of Kubernetes could not be put in order: ${tidy.complaint}` };
+  // Two builds may meet.
+  const own = join(folder, `build.${process.pid}`);
+  await mkdir(own, { recursive: true });
+  try {
+    await writeModule(own, source, await rememberedPicks(folder, () => stagingPicks(go, source, version)));
+    const complaint = await build(go, own, { bin, missing });
+    return complaint === undefined ? { folder: bin } : { missing: complaint };
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** What went wrong, or nothing. */
+async function build(
+  go: string,
+  cwd: string,
+  { bin, missing }: { readonly bin: string; readonly missing: readonly string[] },
+): Promise<string | undefined> {
+  const tidy = await runGo(go, ["mod", "tidy"], { cwd });
+  if (!tidy.isDone) return `the modules of Kubernetes could not be put in order: ${tidy.complaint}`;
+  const [major = "", minor = ""] = version.slice(1).split(".");
+  const stamps = { gitVersion: version, gitMajor: major, gitMinor: minor };
   const complaint = await buildInto(bin, {
     go,
-    cwd: folder,
-    packages: programs.map((program) => `${module}/cmd/${program}`),
-    ldflags: `-X ${versionPackage}.gitVersion=${version} -X ${versionPackage}.gitMajor=1 -X ${versionPackage}.gitMinor=34`,
+    cwd,
+    packages: missing.map((program) => `${module}/cmd/${program}`),
+    ldflags: Object.entries(stamps)
+      .map(([name, value]) => `-X ${versionPackage}.${name}=${value}`)
+      .join(" "),
   });
-  return complaint === undefined ? { folder: bin } : { missing: `Kubernetes could not be built: ${complaint}` };
+  return complaint === undefined ? undefined : `Kubernetes could not be built: ${complaint}`;
 }
 
 /** Which versions were found is kept beside the build: asking again takes a minute and could find others. */
@@ -41,7 +63,8 @@ async function rememberedPicks(
   const file = join(folder, "picks");
   if (existsSync(file)) return parsePicks(await readFile(file, "utf8"));
   const picks = await find();
-  await writeFile(file, picks.map((pick) => `${pick.module} ${pick.version}\n`).join(""));
+  await writeFile(`${file}.${process.pid}`, picks.map((pick) => `${pick.module} ${pick.version}\n`).join(""));
+  await rename(`${file}.${process.pid}`, file);
   return picks;
 }
 

@@ -47,6 +47,12 @@ describe("doorways", () => {
     expect(await seen("src/cli/node/ask.ts", source)).toEqual([]);
   });
 
+  test("refuses the built-in clients too, and tells them from methods of that name", async () => {
+    const source = `await fetch("x"); new WebSocket("x"); mirror.fetch("main"); class A { async fetch(x) {} }`;
+    expect(await seen("src/cli/a.ts", source)).toEqual(["1 sockets: fetch", "1 sockets: new WebSocket"]);
+    expect(await seen("src/cli/vendor/download.ts", source)).toEqual([]);
+  });
+
   test("lets every file import a socket's type", async () => {
     expect(await seen("src/cni/a.ts", `import type { Socket } from "node:net";`)).toEqual([]);
   });

@@ -33,6 +33,7 @@ const doorways: readonly Doorway[] = [
   {
     what: "sockets",
     modules: /^node:(?:net|http|https|http2|tls|dgram)$/,
+    calls: /(?<![.\w])(?<!async )fetch\s*\(|\bnew (?:WebSocket|EventSource)\b/g,
     allowed: [
       /^src\/daemon\/socket\/server[^/]*\.ts$/,
       /^src\/daemon\/metrics\//,
@@ -42,9 +43,11 @@ const doorways: readonly Doorway[] = [
       /^src\/cli\/node\/ask\.ts$/,
       // The demonstration runs once per machine and shows that its pods reach each other.
       /^src\/cli\/demo\/(?:lock|reach)\.ts$/,
+      // The only place that fetches from the internet: a manifest of others, asked for by a person.
+      /^src\/cli\/vendor\/download\.ts$/,
     ],
     remedy:
-      "Open sockets in daemon/socket/server, daemon/metrics, guard/metrics, kube/, state/one-writer or cli/node/ask, and pass the connection in",
+      "Open sockets in daemon/socket/server, daemon/metrics, guard/metrics, kube/, state/one-writer, cli/node/ask or cli/vendor/download, and pass the connection in",
   },
   {
     what: "Node's streams",

@@ -11,6 +11,8 @@ const knownHosts: readonly RegExp[] = [
   /^www\.w3\.org$/,
   /^json-schema\.org$/,
   /^no-color\.org$/,
+  // Names of formats, not addresses.
+  /^(?:in-toto\.io|slsa\.dev)$/,
   /^(?:www\.)?(?:example\.(?:com|org|net)|.+\.(?:test|invalid|example))$/,
   /^(?:localhost|127\.0\.0\.1|\[::1\])$/,
   // Multus' shim uses this name for its daemon's socket, so it is in the errors that we measured.

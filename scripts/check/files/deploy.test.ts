@@ -5,7 +5,7 @@ import { problemsIn } from "../planted.ts";
 const zeros = "0".repeat(64);
 const sources = {
   "deploy/base/kustomization.yaml": `resources: [a.yaml]\nimages: [{name: levee, newName: levee, digest: sha256:${zeros}}]\n`,
-  "deploy/base/a.yaml": "kind: A\nmetadata: {name: a}\n",
+  "deploy/base/a.yaml": "kind: ConfigMap\nmetadata: {name: a}\n",
   "deploy/overlays/multus-drop-in/kustomization.yaml": "resources: [../../base]\n",
   "deploy/overlays/uninstall/kustomization.yaml": "resources: [../../base]\n",
   "deploy/guard/kustomization.yaml": "resources: [../base]\n",
@@ -14,6 +14,10 @@ const sources = {
   "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
   "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",
   "deploy/crd/kustomization.yaml": "resources: []\n",
+  "deploy/alerts/kustomization.yaml": "resources: [prometheus-rule.yaml]\n",
+  "examples/prod-vlan57/network.yaml": "kind: NetworkAttachmentDefinition\nmetadata: {name: a}\n",
+  "examples/prod-vlan57/root-disk.yaml": "kind: PersistentVolumeClaim\nmetadata: {name: a}\n",
+  "examples/prod-vlan57/virtual-machine.yaml": "kind: VirtualMachine\nmetadata: {name: a}\n",
 };
 
 test("deployRule finds rendered files that are outdated, and images named by tags", async () => {
@@ -24,6 +28,7 @@ test("deployRule finds rendered files that are outdated, and images named by tag
     "examples/y.yaml": "image: busybox\n",
   });
   expect(problems).toContain("deploy/install.yaml:0 not as its sources say");
+  expect(problems).toContain("deploy/gitops/apps/levee/levee.yaml:0 not as its sources say");
   expect(problems).toContain("deploy/x.yaml:1 the image levee:v1 is not named by its digest");
   expect(problems).toContain("examples/y.yaml:1 the image busybox is not named by its digest");
   expect(problems.filter((problem) => problem.includes("digest"))).toHaveLength(2);

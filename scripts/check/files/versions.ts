@@ -15,6 +15,8 @@ const places: readonly { readonly file: string; readonly pattern: RegExp }[] = [
   { file: "shim/Cargo.toml", pattern: /^version\s*=\s*"([^"]+)"/m },
   { file: "shim/Cargo.lock", pattern: /^name = "levee-shim"\nversion = "([^"]+)"/m },
   { file: "CHANGELOG.md", pattern: /^## (\S+)/m },
+  { file: "deploy/helm/levee/Chart.yaml", pattern: /^version: (\S+)/m },
+  { file: "deploy/helm/levee/Chart.yaml", pattern: /^appVersion: (\S+)/m },
 ];
 
 export function versionProblems(texts: Texts, expected: string): readonly Problem[] {

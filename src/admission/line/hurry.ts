@@ -15,14 +15,18 @@ const beginsMs = 5_000;
  */
 export class Hurry {
   #sinceMs: number | undefined;
+  #hasServed = false;
 
   begin(nowMs: number): void {
+    // Before the first call the runtime waits for none: it has just found the conf that leads it here.
+    if (!this.#hasServed) return;
     // A second change while the runtime still waits for the first does not give the calls more time.
     this.#sinceMs ??= nowMs;
   }
 
   /** A call joins the line. The next try of a call is no new one. */
   joined({ isRetry }: AdmissionRequest, nowMs: number): void {
+    this.#hasServed = true;
     if (this.#sinceMs !== undefined && isRetry !== true && nowMs >= this.#sinceMs + beginsMs) this.#sinceMs = undefined;
   }
 

@@ -24,7 +24,7 @@ export const checkCodes = {
     title: "the CRDs are as shipped",
     means:
       "Rules in the definition make the API server refuse a changed plan of a Decision and a write of an old leader. Another definition may lack these rules.",
-    todo: "kubectl apply -k deploy/crd of the release that runs.",
+    todo: "kubectl apply -f crds.yaml of the release that runs.",
   },
   LVE0202: {
     title: "the policies for approvals and for the guard are as shipped",
@@ -42,7 +42,7 @@ export const checkCodes = {
     title: "the guard runs",
     means:
       "It follows the cluster, names causes and proposes Decisions. Two replicas run, so that one is left when a node fails.",
-    todo: "kubectl -n levee-system describe deployment levee-guard. To install it: kubectl apply -f deploy/guard.yaml.",
+    todo: "kubectl -n levee-system describe deployment levee-guard. To install it: kubectl apply -f guard.yaml of the release.",
   },
   LVE0302: {
     title: "one guard leads",
@@ -58,7 +58,7 @@ export const checkCodes = {
     title: "the guard may act",
     means:
       "Deleting the ClusterRoleBinding levee-guard-acts stops everything at once: approved Decisions pause at their next write.",
-    todo: "To allow actions again: kubectl apply -f deploy/guard.yaml.",
+    todo: "To allow actions again: kubectl apply -f guard.yaml of the release.",
   },
   LVE0305: {
     title: "the breaker is closed",

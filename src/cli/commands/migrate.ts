@@ -25,7 +25,7 @@ export function addMigrate(program: Command, shell: Shell): void {
     .description("Show what differs once Levee replaces Multus, and what blocks the move")
     .argument("[paths...]", "files and folders of YAML or JSON to read instead of the cluster")
     .option("--check", "only look; change nothing (required, there is no other mode)")
-    .option("--drop-in <file>", "the file you are going to apply (default: deploy/multus-drop-in.yaml, if it exists)")
+    .option("--drop-in <file>", "the file you are going to apply (default: multus-drop-in.yaml here, if it exists)")
     .option("--kubeconfig <file>", "kubeconfig of the cluster to read (default: as kubectl)")
     .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
@@ -69,8 +69,8 @@ async function fromCluster(shell: Shell, options: KubeOptions): Promise<readonly
   }
 }
 
-/** The path in the repository, from whose folder the commands of docs/migrate.md run. */
-const usualPath = "deploy/multus-drop-in.yaml";
+/** The name in a release, in whose folder the commands of docs/migrate.md run. */
+const usualPath = "multus-drop-in.yaml";
 
 /** Checks the file that the person is going to apply, if there is one. */
 async function checkDropIn(given: string | undefined): Promise<readonly Finding[]> {

@@ -7,6 +7,8 @@ import { withCluster } from "../cluster/with-cluster.ts";
 import { commandOf } from "../decisions/consent.ts";
 import { readDecisions } from "../decisions/decision-source.ts";
 import { outputFormats } from "../terminal/print.ts";
+import { readVendorLock } from "../vendor/vendor-lock.ts";
+import { findVendorRoot } from "../vendor/vendor-root.ts";
 import type { Shell } from "../shell.ts";
 import { optionsOf, readPartialLine, subcommandNames, type PartialLine } from "./partial-line.ts";
 
@@ -48,11 +50,22 @@ async function operandsOf({ command, operands, given }: PartialLine, shell: Shel
   const path = pathOf(command);
   if (path === "explain") return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
   if (path === "completion") return ["bash"];
+  if (path === "vendor verify" || path === "vendor bump") return await vendoredPaths(given["repository"]);
   const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
   const isVerdict = speaks.includes(path);
   return isVerdict || path === "decisions show" || path === "report"
     ? await decisionNames(given, shell, isVerdict)
     : [];
+}
+
+/** Outside of a repository, and with a damaged lock file, there are none. */
+async function vendoredPaths(repository: string | undefined): Promise<readonly string[]> {
+  try {
+    return (await readVendorLock(await findVendorRoot(repository))).map(({ path }) => path);
+  } catch {
+    // Completion has no place to show an error.
+    return [];
+  }
 }
 
 /** With `isOpen`, only Decisions that have not ended. A cluster that does not answer gives no names. */

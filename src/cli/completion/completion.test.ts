@@ -6,15 +6,22 @@ import { join } from "node:path";
 import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { until } from "../../base/until.fixture.ts";
+import { vendorLockText } from "../vendor/vendor-lock.ts";
 
 let folder: string;
+const vendored = mkdtempSync(join(tmpdir(), "levee-completion-vendored-"));
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "levee-completion-"));
   const program = join(import.meta.dir, "../../main.ts");
+  const entry = { path: "apps/a.yaml", url: "https://example.com/a", sha256: "0".repeat(64), bytes: 1, images: [] };
+  writeFileSync(join(vendored, "vendor.lock.yaml"), vendorLockText([entry]));
   writeFileSync(join(folder, "levee"), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`, { mode: 0o755 });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  rmSync(vendored, { recursive: true });
+});
 
 async function words(...typed: readonly string[]): Promise<readonly string[]> {
   const shell = fakeShell({ argv: ["completion", "words", "--", ...typed] });
@@ -44,6 +51,9 @@ describe("levee completion words", () => {
       ["LVE0101", "LVE0102", "LVE0103"],
     ],
     [["completion", ""], ["bash"]],
+    [["vendor", "v"], ["verify"]],
+    [["vendor", "verify", "-C", vendored, ""], ["apps/a.yaml"]],
+    [["vendor", "bump", "-C", "/nowhere", ""], []],
     [["decisions", "approve", "--namespace", "x", "--pl"], ["--plan-hash"]],
     [["explain", "LVE0101", ""], []],
     [["nothing", ""], []],

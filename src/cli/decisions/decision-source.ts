@@ -145,7 +145,7 @@ function notThere({ namespace }: DecisionSource, name: string): CommandFailure {
 
 function notInstalled(): CommandFailure {
   return new CommandFailure("guard-absent", "Cannot list Decisions: this cluster does not have their CRD", {
-    remedy: "kubectl apply -k deploy/crd",
+    remedy: "kubectl apply -f crds.yaml of the release",
   });
 }
 

@@ -135,7 +135,7 @@ describe("levee decisions list", () => {
     server.script = (_request, response) => void response.writeHead(404).end("{}");
     expect(await levee(["list"])).toMatchObject({
       status: 1,
-      err: expect.stringContaining("kubectl apply -k deploy/crd"),
+      err: expect.stringContaining("kubectl apply -f crds.yaml of the release"),
     });
     await server.close();
     expect((await levee(["list"])).status).toBe(3);

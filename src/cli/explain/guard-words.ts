@@ -77,6 +77,6 @@ export const decisionFailures: Readonly<Record<string, Explanation>> = {
   },
   "guard-absent": {
     means: "The cluster has no Decisions: their definition is not installed.",
-    todo: "kubectl apply -k deploy/crd",
+    todo: "kubectl apply -f crds.yaml of the release",
   },
 };

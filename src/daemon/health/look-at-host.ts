@@ -17,13 +17,15 @@ interface HostQuestion {
   readonly bridges: readonly string[];
   /** Bridges that must filter VLANs. */
   readonly vlanBridges: readonly string[];
+  /** Sockets of daemons. */
+  readonly sockets: readonly string[];
   /** Interfaces that are in pods now and will return. */
   readonly held: ReadonlySet<string>;
 }
 
-/** Has the hand look for programs in the plugin folders, and for all interfaces. */
+/** Has the hand look for programs in the plugin folders, for all interfaces, and for sockets of daemons. */
 export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<HostFacts> {
-  const { programs, folders, bridges, vlanBridges, held } = question;
+  const { programs, folders, bridges, vlanBridges, sockets, held } = question;
   const links = hand.supports("links") ? await hand.links("") : undefined;
   const names = new Set([...(links?.names ?? []), ...held]);
   const found = await findPrograms(hand, programs.slice(0, programsMax), folders);
@@ -31,10 +33,12 @@ export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<Ho
     wanted.filter((name) => names.has(name)).slice(0, bridgesMax);
   const uplinks = await findUplinks(hand, there(bridges));
   const filters = await findVlanFilters(hand, there(vlanBridges));
+  const listening = await findFiles(hand, sockets.slice(0, pathsMax));
   return {
     filtersVlans: (bridge) => filters.get(bridge),
     hasUplink: (bridge) => uplinks.get(bridge),
     hasProgram: (name) => found.get(name),
+    hasFile: (path) => listening.get(path),
     hasLink: (name) => names.has(name) || (links === undefined || links.isTruncated ? undefined : false),
   };
 }
@@ -84,4 +88,10 @@ async function findPrograms(
     });
   }
   return found;
+}
+
+async function findFiles(hand: Hand, paths: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
+  if (paths.length === 0) return new Map();
+  const seen = await hand.stat(paths);
+  return new Map(paths.map((path, index) => [path, seen[index] !== undefined]));
 }

@@ -71,6 +71,12 @@ export class NetworkBook {
     return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ vlanBridges = [] }) => vlanBridges)))];
   }
 
+  /** Sockets of the daemons that plugins need. */
+  sockets(): readonly string[] {
+    const groups = [...this.#groups.values()];
+    return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ daemon }) => daemon?.socket ?? [])))];
+  }
+
   judge(host: HostFacts): void {
     for (const group of this.#groups.values()) group.verdict = verdictOf(group, host);
   }
@@ -103,6 +109,7 @@ const reasonCharsMax = 300;
 export const unseenHost: HostFacts = {
   hasProgram: () => undefined,
   hasLink: () => undefined,
+  hasFile: () => undefined,
   hasUplink: () => undefined,
   filtersVlans: () => undefined,
 };

@@ -36,6 +36,18 @@ describe("needsOfText", () => {
     expect(needsOf(plugin)?.vlanBridges).toEqual(bridges === undefined ? undefined : [...bridges]);
   });
 
+  test.each([
+    [{ type: "macvlan", ipam: { type: "dhcp" } }, "/run/cni/dhcp.sock"],
+    [{ type: "bridge", ipam: { type: "dhcp", daemonSocketPath: "/run/lan/dhcp.sock" } }, "/run/lan/dhcp.sock"],
+    [{ type: "ovs", bridge: "br1" }, "/var/run/openvswitch/db.sock"],
+    [{ type: "ovs", bridge: "br1", socket_file: "unix:/run/ovs.sock" }, "/run/ovs.sock"],
+    // A database on another host cannot be looked for.
+    [{ type: "ovs", bridge: "br1", socket_file: "tcp:192.0.2.1:6640" }, undefined],
+    [{ type: "bridge", ipam: { type: "host-local" } }, undefined],
+  ] as const)("finds the daemon that %j needs", (plugin, socket) => {
+    expect(needsOf(plugin)?.daemon?.socket).toBe(socket as string | undefined);
+  });
+
   test("needs the plugin's program and that of its IPAM, if that is a valid name", () => {
     expect(needsOf({ type: "bridge", ipam: { type: "host-local" } })?.programs).toEqual(["bridge", "host-local"]);
     expect(needsOf({ type: "bridge", ipam: {} })?.programs).toEqual(["bridge"]);

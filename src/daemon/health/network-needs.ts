@@ -16,7 +16,19 @@ export function needsOfConf(conf: NetworkConf): Needs {
     programs: programsOf(plugin),
     links: linksOf(plugin),
     ...vlanBridgesOf(plugin),
+    ...daemonOf(plugin),
   }));
+}
+
+const dhcpSocket = "/run/cni/dhcp.sock";
+const ovsSocket = "/var/run/openvswitch/db.sock";
+
+/** dhcp asks its own daemon, which holds the leases; ovs asks the switch's database, which may be on another host. */
+function daemonOf({ type, text }: PluginConf): Pick<PluginNeeds, "daemon"> {
+  const ipam = ipamOf(text);
+  if (ipam.type === "dhcp") return { daemon: { name: "the daemon of dhcp", socket: ipam.daemonSocket || dhcpSocket } };
+  const socket = (stringMember(text, "socket_file") || ovsSocket).replace(/^unix:/u, "");
+  return type === "ovs" && socket.startsWith("/") ? { daemon: { name: "Open vSwitch", socket } } : {};
 }
 
 function programsOf({ type, text }: PluginConf): readonly string[] {

@@ -106,8 +106,8 @@ export class NetworkWatch implements Service {
     this.#lookedWith = hand;
     const folders = this.#options.pluginFolders(hand);
     const [programs, bridges, vlanBridges] = [this.#book.programs(), this.#book.bridges(), this.#book.vlanBridges()];
-    const held = this.#heldDevices();
-    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, vlanBridges, held }));
+    const [sockets, held] = [this.#book.sockets(), this.#heldDevices()];
+    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, vlanBridges, sockets, held }));
     this.#judgedMs = clock.monotonicMs();
     this.#list = undefined;
     this.#teller.tell(this.#book.all());

@@ -1,11 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
+import type { EventObject } from "../../kube/outbox/event-body.ts";
 import { EventRecorder } from "../../kube/outbox/event-recorder.ts";
 import type { Fate } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
 import { judgeEvent } from "../../kube/outbox/delivery-verdict.ts";
-import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
+import { EventPace } from "./event-pace.ts";
 import type { EventTeller, NetworkRef, Notice, PodRef } from "./event-teller.ts";
 
 /** Some events for each pod of a full node. Further events add little. */
@@ -14,11 +15,6 @@ const eventsMax = 1_000;
 const atOnceMax = 2;
 /** The answer of the ADD and the pod's annotation go first. */
 const lingerMs = 250;
-/**
- * A storm of 250 pods with two interfaces each is told within two minutes. An event takes 2 ms of CPU: on a tenth of a
- * core, twenty events a second took as much time as the attachments themselves.
- */
-const nodePace = { burst: 20, refillMs: 200 };
 /** Tools find Multus' events by this name, so the name stays. */
 const component = "multus";
 
@@ -33,11 +29,13 @@ interface KubeEventTellerOptions {
 /** Tells the API server by core/v1 Events. */
 export class KubeEventTeller implements EventTeller {
   readonly #nodeName: string;
+  readonly #pace: EventPace;
   readonly #outbox: Outbox;
   readonly #recorder: EventRecorder;
 
   constructor({ api, clock, logger, nodeName, onOutcome }: KubeEventTellerOptions) {
     this.#nodeName = nodeName;
+    this.#pace = new EventPace(clock);
     this.#outbox = new Outbox({
       what: "event",
       clock,
@@ -45,7 +43,7 @@ export class KubeEventTeller implements EventTeller {
       judge: judgeEvent,
       lettersMax: eventsMax,
       atOnceMax,
-      pace: new TokenBucket(clock, nodePace),
+      pace: this.#pace,
       lingerMs,
       onFate: onOutcome,
     });
@@ -59,18 +57,18 @@ export class KubeEventTeller implements EventTeller {
   }
 
   aboutPod({ namespace, name, uid }: PodRef, notice: Notice): void {
-    this.#recorder.record({ apiVersion: "v1", kind: "Pod", namespace, name, uid }, notice);
+    this.#record({ apiVersion: "v1", kind: "Pod", namespace, name, uid }, notice);
   }
 
   /** Kubelet uses the node's name as UID in its events, and `kubectl describe node` looks for that. */
   aboutNode(notice: Notice): void {
     const name = this.#nodeName;
-    this.#recorder.record({ apiVersion: "v1", kind: "Node", namespace: "", name, uid: name }, notice);
+    this.#record({ apiVersion: "v1", kind: "Node", namespace: "", name, uid: name }, notice);
   }
 
   aboutNetwork({ namespace, name, uid }: NetworkRef, notice: Notice): void {
     const kind = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition" };
-    this.#recorder.record({ ...kind, namespace, name, uid }, notice);
+    this.#record({ ...kind, namespace, name, uid }, notice);
   }
 
   health(): OutboxHealth {
@@ -79,5 +77,10 @@ export class KubeEventTeller implements EventTeller {
 
   close(): void {
     this.#outbox.close();
+  }
+
+  #record(about: EventObject, notice: Notice): void {
+    this.#pace.came();
+    this.#recorder.record(about, notice);
   }
 }

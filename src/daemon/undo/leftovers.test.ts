@@ -22,6 +22,10 @@ interface Node {
   readonly isNetnsGone?: boolean;
   /** Whether the call names no namespace. */
   readonly isUnnamed?: boolean;
+  /** What ADD failed with; the undo says "no". */
+  readonly addFailed?: string;
+  /** How many plugins had succeeded at ADD. */
+  readonly linksAdded?: number;
 }
 
 /** Whether the failure of one plugin still counts on such a node. */
@@ -68,12 +72,16 @@ async function isLeft({ conf = {}, type = "macvlan", links = ["lo"], leases = []
     links: [link],
     error: new LeveeError("delegate-failed", "no"),
     hasTimedOut: false,
-    linksAdded: 0,
+    linksAdded: node.linksAdded ?? 0,
   };
+  const ofAdd =
+    node.addFailed === undefined
+      ? undefined
+      : { code: "delegate-failed", cniCode: 999, message: node.addFailed, details: "" };
   const gone = { path: now.path, identity: undefined };
   const named = node.isNetnsGone === true ? gone : now;
   const place = { hand, now: node.isUnnamed === true ? { path: "", identity: undefined } : named };
-  const left = await leftovers.leftBy({ ...record, chains: [chain] }, [failure], place);
+  const left = await leftovers.leftBy({ ...record, chains: [chain], failure: ofAdd }, [failure], place);
   expect(left).toEqual(left.length === 0 ? [] : [failure]);
   return left.length > 0;
 }
@@ -85,6 +93,7 @@ test.each<readonly [string, Node]>([
   ["whose namespace is gone", { isNetnsGone: true, links: ["lo", "net1"], conf: { ipam: hostLocal } }],
   ["whose namespace is gone, and the call names none", { isUnnamed: true, isNetnsGone: true, links: ["lo", "net1"] }],
   ["without an interface, although the call names no namespace", { isUnnamed: true }],
+  ["whose ADD met no DHCP daemon either", { type: "bridge", conf: { ipam: { type: "dhcp" } }, addFailed: "lan: no" }],
   ["whose folder of addresses does not exist", { conf: { ipam: { type: "host-local", dataDir: "/none" } } }],
 ])("Leftovers.leftBy drops the failure of a plugin %s", async (_what, node) => {
   expect(await isLeft(node)).toBe(false);
@@ -110,6 +119,8 @@ test.each<readonly [string, Node]>([
   ],
   ["whose addresses cannot be looked at", { conf: { ipam: hostLocal }, hasResident: false }],
   ["with another IPAM plugin", { conf: { ipam: { type: "whereabouts" } } }],
+  ["with a DHCP lease", { type: "bridge", conf: { ipam: { type: "dhcp" } }, addFailed: "no", linksAdded: 1 }],
+  ["whose ADD met a DHCP daemon", { type: "bridge", conf: { ipam: { type: "dhcp" } }, addFailed: "silence" }],
   ["that masquerades", { type: "bridge", conf: { ipMasq: true } }],
   ["that Levee does not know", { type: "sriov" }],
   ["that gives a device back", { type: "host-device", isNetnsGone: true }],

@@ -32,12 +32,18 @@ const interfacePlugins: ReadonlySet<string> = new Set(["bridge", "dummy", "ipvla
 const ruleSettings = ["ipMasq", "macspoofchk"];
 /** IPAM plugins that keep nothing. */
 const keepsNothing: ReadonlySet<string> = new Set(["", "static"]);
+/**
+ * An IPAM plugin whose daemon holds the leases. It asks the daemon first, at ADD as at DEL: an ADD that failed with the
+ * words of its undo met no daemon, so it has no lease.
+ */
+const asksDaemon = "dhcp";
 /** A call waits for the looks, and they take milliseconds. */
 const looksMsMax = 1_000;
 
 /**
  * Looks for what a plugin left behind when its DEL failed. Some plugins fail DEL although nothing is left, for example
- * macvlan 1.1 when its master does not exist. Where interface and address are proven absent there is no leak.
+ * macvlan 1.1 when its master does not exist, or dhcp without its daemon. Where interface and address are proven absent
+ * there is no leak.
  */
 export class Leftovers {
   readonly #needs: LeftoversNeeds;
@@ -68,14 +74,16 @@ export class Leftovers {
   async #isGone(
     record: AttachmentRecord,
     chain: Chain,
-    { links }: ChainFailure,
+    failure: ChainFailure,
     place: { readonly hand: Hand; readonly now: NetnsNow },
   ): Promise<boolean> {
-    const known = links.map(knownIpam);
+    const metNoDaemon = isRefusedAgain(record, failure);
+    const known = failure.links.map(knownIpam);
     if (!known.every((ipam) => ipam !== undefined)) return false;
     try {
       if (await this.#hasInterface(record, chain, place)) return false;
-      for (const ipam of known) if (await this.#mayHoldAddress(record, chain, ipam)) return false;
+      const asked = known.filter(({ type }) => type !== asksDaemon || !metNoDaemon);
+      for (const ipam of asked) if (await this.#mayHoldAddress(record, chain, ipam)) return false;
       return true;
     } catch (thrown) {
       if (place.hand.isLost) throw thrown;
@@ -133,6 +141,11 @@ export class Leftovers {
 async function ownNetns(hand: Hand, { netns }: AttachmentRecord, now: NetnsNow): Promise<NetnsNow> {
   if (now.path !== "" || netns.identity === undefined) return now;
   return { path: netns.path, identity: await netnsAt(hand, netns.path) };
+}
+
+/** Whether no plugin of the failure had succeeded at ADD, and ADD failed with the same words. */
+function isRefusedAgain({ failure: ofAdd }: AttachmentRecord, { error, linksAdded }: ChainFailure): boolean {
+  return linksAdded === 0 && error.code === "delegate-failed" && ofAdd?.message.includes(error.message) === true;
 }
 
 /** Undefined for a plugin whose leftovers Levee does not know. */

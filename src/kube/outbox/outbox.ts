@@ -15,7 +15,7 @@ export interface OutboxOptions {
   readonly lettersMax: number;
   /** How many letters are sent at the same time. */
   readonly atOnceMax: number;
-  readonly pace?: TokenBucket;
+  readonly pace?: Pick<TokenBucket, "waitMs" | "take">;
   /** How long a new letter waits. Each one costs CPU time, and work that a call waits for goes first. */
   readonly lingerMs?: number;
   readonly onFate?: (fate: Fate) => void;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { policyAgeMinMs } from "../../../src/guard/approve/approval-problem.ts";
+import { releaseText } from "../shipped/release-text.ts";
 import { until } from "../until.ts";
 import { mergePatch, PolicyServer, type Answer, type Ask } from "../policy-server.ts";
 
@@ -15,7 +16,7 @@ export async function startGuardServer(options: { readonly audit?: boolean } = {
   try {
     server.must(["apply", "-k", join(deploy, "crd")]);
     server.must(["apply", "-f", join(deploy, "base/namespace.yaml")]);
-    server.must(["apply", "-k", join(deploy, "guard")]);
+    server.must(["apply", "-f", "-"], releaseText("guard.yaml"));
     server.must(["create", "clusterrolebinding", "sre", "--clusterrole=levee-approver", "--group=sre"]);
     await untilAnswer(server, { method: "GET", path: decisions }, ({ code }) => code === 200);
     return server;

@@ -9,7 +9,7 @@ import { etcdUrl } from "./etcd.ts";
 export const apiHost = "127.0.0.1";
 export const apiPort = "6443";
 export const apiUrl = `https://${apiHost}:${apiPort}`;
-const adminToken = "admin-token";
+export const adminToken = "admin-token";
 export const kubeletToken = "kubelet-token";
 
 export interface ApiServer {
@@ -19,8 +19,15 @@ export interface ApiServer {
   readonly caFile: string;
 }
 
-/** kube-apiserver with RBAC on. Only the tests and the kubelet have rights that the manifests do not give. */
-export async function startApiServer(machine: Machine, bin: string): Promise<ApiServer> {
+/**
+ * kube-apiserver with RBAC on. Only the tests and the kubelet have rights that the manifests do not give. Its certificate
+ * is for `address` too, at which the node sees it.
+ */
+export async function startApiServer(
+  machine: Pick<Machine, "path" | "logFolder">,
+  bin: string,
+  address = nodeAddress,
+): Promise<ApiServer> {
   const pki = machine.path("pki");
   mkdirSync(pki, { recursive: true });
   writeKeys(pki);
@@ -35,7 +42,7 @@ export async function startApiServer(machine: Machine, bin: string): Promise<Api
       `--etcd-servers=${etcdUrl}`,
       `--bind-address=${apiHost}`,
       `--secure-port=${apiPort}`,
-      `--advertise-address=${nodeAddress}`,
+      `--advertise-address=${address}`,
       `--cert-dir=${pki}`,
       `--token-auth-file=${join(pki, "tokens.csv")}`,
       "--authorization-mode=Node,RBAC",

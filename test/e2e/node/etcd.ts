@@ -3,7 +3,7 @@ import { Program } from "../program.ts";
 
 export const etcdUrl = "http://127.0.0.1:2379";
 
-export async function startEtcd(machine: Machine): Promise<Program> {
+export async function startEtcd(machine: Pick<Machine, "path" | "logFolder">): Promise<Program> {
   const etcd = new Program(machine.logFolder, "etcd", {
     command: [
       "etcd",

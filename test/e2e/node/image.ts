@@ -18,6 +18,13 @@ export interface ImageFiles {
 
 /** Nothing can be pulled in here: an image is a tar of one layer, made by hand and given to containerd. */
 export function importImage(folder: string, image: ImageFiles): void {
+  const archive = writeImage(folder, image);
+  ctr("images", "import", archive);
+  rmSync(archive);
+}
+
+/** Writes the archive beside the folder; its path. */
+export function writeImage(folder: string, image: ImageFiles): string {
   const layerFolder = join(folder, "layer");
   rmSync(folder, { recursive: true, force: true });
   for (const path of ["tmp", "etc", "proc", "sys", "dev", "bin"])
@@ -36,17 +43,23 @@ export function importImage(folder: string, image: ImageFiles): void {
   writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
   const tar = `${folder}.tar`;
   run("tar", "-C", folder, "-cf", tar, "manifest.json", "config.json", "layer.tar");
-  ctr("images", "import", tar);
-  rmSync(tar);
   rmSync(folder, { recursive: true });
+  return tar;
 }
 
 /** The image of every test pod and of the sandboxes: one static busybox. */
 export function importBusybox(folder: string, busybox: string): void {
+  for (const image of busyboxImages(busybox)) importImage(folder, image);
+}
+
+export function busyboxImages(busybox: string): readonly ImageFiles[] {
   const files = { "/bin/busybox": busybox };
   const links = Object.fromEntries(["sh", "sleep", "httpd", "mkdir"].map((applet) => [`/bin/${applet}`, "busybox"]));
-  importImage(folder, { tag: pauseImage, files, command: ["/bin/busybox", "sleep", "2147483647"] });
-  importImage(folder, { tag: busyboxImage, files, links, command: ["/bin/busybox", "sleep", "2147483647"] });
+  const command = ["/bin/busybox", "sleep", "2147483647"];
+  return [
+    { tag: pauseImage, files, command },
+    { tag: busyboxImage, files, links, command },
+  ];
 }
 
 function configOf(image: ImageFiles, layer: string): unknown {

@@ -1,11 +1,11 @@
 /** Debian's containerd knows CNI up to 1.0.0. A newer one knows 1.1.0 and asks the network for its STATUS all the time. */
 import { expect, test } from "bun:test";
 import { makeContainerd } from "../node/containerd.ts";
-import { reboot } from "../reboot.ts";
+import { reboot } from "../flows/reboot.ts";
 import { say } from "../say.ts";
 import { surroundings } from "../the-cluster.ts";
 import { theScene } from "../the-levee.ts";
-import { flowWithVersion } from "../version-flow.ts";
+import { flowWithVersion } from "../flows/version-flow.ts";
 import { until } from "../until.ts";
 
 test("the node comes back with a newer containerd: CNI 1.1.0 throughout, and STATUS is answered", async () => {

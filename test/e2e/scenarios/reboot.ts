@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { leases } from "../networks.ts";
-import { reboot } from "../reboot.ts";
+import { reboot } from "../flows/reboot.ts";
 import { say } from "../say.ts";
 import { names, podsOn, theScene } from "../the-levee.ts";
 import { until } from "../until.ts";

@@ -1,7 +1,7 @@
 import { afterAll, test } from "bun:test";
 import { writePrimary } from "../networks.ts";
 import { theScene } from "../the-levee.ts";
-import { flowWithVersion } from "../version-flow.ts";
+import { flowWithVersion } from "../flows/version-flow.ts";
 
 /** Only a newer containerd than Debian's takes results of 1.1.0: see new-runtime. */
 const versions = ["0.3.1", "0.4.0", "1.0.0"];

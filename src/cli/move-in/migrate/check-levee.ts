@@ -22,7 +22,7 @@ function progress(daemonSet: KubeObject): Finding {
   return found("look", daemonSet, what, `kubectl -n ${namespace} rollout status daemonset/${name}`);
 }
 
-/** The shipped files name a placeholder image. */
+/** The files of the repository name a placeholder image. */
 export function placeholders(objects: readonly KubeObject[]): readonly Finding[] {
   return objects
     .filter((object) => containersOf(object).some((container) => placeholder.test(textIn(container, "image"))))
@@ -30,8 +30,8 @@ export function placeholders(objects: readonly KubeObject[]): readonly Finding[]
       found(
         "blocks",
         object,
-        "its image is the placeholder of the shipped files (sha256:000…), so its pods cannot start",
-        "build the image and render it into the files: docs/install.md, The image",
+        "its image is the placeholder of the repository (sha256:000…), so its pods cannot start",
+        "apply the file of the same name from a release: docs/install.md, The release",
       ),
     );
 }

@@ -51,7 +51,7 @@ function checkType(objects: readonly KubeObject[]): readonly Finding[] {
       level: "look",
       object: `CustomResourceDefinition ${textIn(each, "metadata", "name")}`,
       what: "it is among these files: with pruning, a GitOps controller that no longer finds it deletes it and every network",
-      remedy: "keep this document when you replace Multus' file by deploy/multus-drop-in.yaml",
+      remedy: "keep this document when you replace Multus' file by the release's multus-drop-in.yaml",
     }));
 }
 

@@ -49,7 +49,7 @@ function thin(install: MultusInstall): Finding {
     "blocks",
     titleOf(install.daemonSet),
     `it is the thin plugin (${install.image}), which the drop-in does not replace`,
-    "install Levee beside it with deploy/install.yaml, then remove this DaemonSet and its 00-multus.conf on each node",
+    "install Levee beside it with the release's install.yaml, then remove this DaemonSet and its 00-multus.conf on each node",
   );
 }
 
@@ -80,7 +80,7 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
 /** kubectl apply replaces only an object of the same name, and refuses another selector. */
 function checkNames({ daemonSet }: MultusInstall): readonly Finding[] {
   const object = titleOf(daemonSet);
-  const copy = "make a copy of deploy/overlays/multus-drop-in with this cluster's names, and apply that";
+  const copy = "make a copy of the release's multus-drop-in.yaml with this cluster's names, and apply that";
   const remedy = nameOf(daemonSet).includes("rke2")
     ? `remove multus from cni: in RKE2's configuration, or RKE2 restores it; then ${copy}`
     : copy;

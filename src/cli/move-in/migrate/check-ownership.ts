@@ -29,7 +29,7 @@ export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[]
         ...base,
         level: "differs",
         what: `it was made by server-side apply of ${server.manager}: applied in another way, the drop-in would leave Multus' own fields in it`,
-        remedy: `apply the drop-in the same way: kubectl apply --server-side --force-conflicts --field-manager=${server.manager} -f deploy/multus-drop-in.yaml`,
+        remedy: `apply the drop-in the same way: kubectl apply --server-side --force-conflicts --field-manager=${server.manager} -f multus-drop-in.yaml`,
       },
     ];
   return [

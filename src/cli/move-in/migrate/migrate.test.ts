@@ -62,7 +62,7 @@ describe("checkMigration", () => {
         level: "look",
         object: "CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io",
         what: expect.stringContaining("it is among these files"),
-        remedy: "keep this document when you replace Multus' file by deploy/multus-drop-in.yaml",
+        remedy: "keep this document when you replace Multus' file by the release's multus-drop-in.yaml",
       },
     ]);
     expect(checkMigration([])).toMatchObject([{ level: "blocks", what: "no DaemonSet of Multus was found" }]);
@@ -434,7 +434,7 @@ describe("levee migrate", () => {
       await writeFile(file, leveeOf(`levee@sha256:${"0".repeat(64)}`));
       const end = await levee("migrate", "--check", "--drop-in", file, manifest);
       expect(end.status).toBe(1);
-      expect(end.out).toContain(`✗ ${file}: its image is the placeholder of the shipped files`);
+      expect(end.out).toContain(`✗ ${file}: its image is the placeholder of the repository`);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Scene } from "./the-levee.ts";
-import type { Machine } from "./machine.ts";
-import { hostInterfaces } from "./networks.ts";
-import { untilServing } from "./node/containerd.ts";
-import { run } from "./run.ts";
-import { until } from "./until.ts";
+import type { Scene } from "../the-levee.ts";
+import type { Machine } from "../machine.ts";
+import { hostInterfaces } from "../networks.ts";
+import { untilServing } from "../node/containerd.ts";
+import { run } from "../run.ts";
+import { until } from "../until.ts";
 
 /**
  * A reboot without one: every process of the node dies at once, `/run` and every mount and interface are gone, the

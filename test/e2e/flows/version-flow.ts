@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import { expectTraffic, untilTrueStatus } from "./expectations.ts";
-import { untilNothingIsLeft } from "./leftovers.ts";
-import { applyNetworks, bridgeNetwork, deleteNetwork, writePrimary } from "./networks.ts";
-import { generatedConf } from "./node/levee-node.ts";
-import { names, podsOn, type Scene } from "./the-levee.ts";
-import { until } from "./until.ts";
+import { expectTraffic, untilTrueStatus } from "../expectations.ts";
+import { untilNothingIsLeft } from "../leftovers.ts";
+import { applyNetworks, bridgeNetwork, deleteNetwork, writePrimary } from "../networks.ts";
+import { generatedConf } from "../node/levee-node.ts";
+import { names, podsOn, type Scene } from "../the-levee.ts";
+import { until } from "../until.ts";
 
 const four = names("version", 4);
 

@@ -1,0 +1,27 @@
+import { isScalar, visit, type Document } from "yaml";
+import { parseImage, registryOf } from "./image-reference.ts";
+
+/**
+ * `image` of a container, and every other text that looks like an image of a registry: operators take the images of
+ * their parts from variables and arguments.
+ */
+export function namedImages(document: Document): readonly string[] {
+  const names: string[] = [];
+  visit(document, {
+    Pair(_key, pair) {
+      if (!isScalar(pair.key) || pair.key.value !== "image" || !isScalar(pair.value)) return;
+      if (typeof pair.value.value === "string") names.push(pair.value.value);
+    },
+    Scalar(_key, { value }) {
+      if (typeof value === "string" && looksLikeImage(value)) names.push(value);
+    },
+  });
+  return names;
+}
+
+/** A host with a dot, a path, and a tag or a digest. Addresses of web pages have a scheme, and API groups no tag. */
+function looksLikeImage(text: string): boolean {
+  const found = parseImage(text);
+  if (found === undefined || registryOf(found.name)?.includes(".") !== true) return false;
+  return found.digest !== undefined || found.tag !== undefined;
+}

@@ -1,0 +1,233 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { fakeShell } from "../fake-shell.fixture.ts";
+import { runCli } from "../main.ts";
+
+const digests = { levee: `sha256:${"a".repeat(64)}`, guard: `sha256:${"b".repeat(64)}` };
+const platforms = { "linux/amd64": digests.levee, "linux/arm64": digests.guard };
+const facts = {
+  version: "1.2.3",
+  commit: "c".repeat(40),
+  images: [
+    { name: "levee", archive: "levee.oci.tar", digest: digests.levee, platforms },
+    { name: "levee-guard", archive: "levee-guard.oci.tar", digest: digests.guard, platforms },
+  ],
+  manifests: ["install.yaml", "back/kustomization.yaml"],
+};
+const install = `# A comment stays.
+kind: DaemonSet
+spec:
+  template:
+    spec:
+      initContainers:
+        - {name: install, image: 'levee.dev/levee@${digests.levee}'}   # so does the layout
+      containers:
+        - name: daemon
+          image: levee.dev/levee@${digests.levee}
+          args: [--image=none]
+---
+kind: ConfigMap
+data: {image: levee}
+`;
+const back = `kind: Component
+images:
+  - {name: levee, newName: levee.dev/levee, digest: "${digests.levee}"}
+`;
+
+const base = mkdtempSync(join(tmpdir(), "levee-registry-"));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+const [release, site] = [join(base, "release"), join(base, "site")];
+
+beforeEach(() => {
+  for (const folder of [release, site]) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(release, "back"), { recursive: true });
+  writeFileSync(join(release, "release.json"), JSON.stringify(facts));
+  writeFileSync(join(release, "install.yaml"), install);
+  writeFileSync(join(release, "back/kustomization.yaml"), back);
+});
+
+async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
+  const shell = fakeShell({ argv });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
+}
+
+function toSite(registry = "registry.example.com:5000/site"): ReturnType<typeof levee> {
+  return levee("manifests", release, "--registry", registry, "--to", site);
+}
+
+describe("levee manifests", () => {
+  test("writes the registry in front of each image, and changes nothing else", async () => {
+    const { status, out, err } = await toSite();
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toContain(`  registry.example.com:5000/site/levee@${digests.levee}\n`);
+    const written = readFileSync(join(site, "install.yaml"), "utf8");
+    expect(written).toBe(install.replaceAll("levee.dev/", "registry.example.com:5000/site/"));
+    expect(readFileSync(join(site, "back/kustomization.yaml"), "utf8")).toBe(
+      back.replace("levee.dev/levee", "registry.example.com:5000/site/levee"),
+    );
+    expect(parse(readFileSync(join(site, "helm-values.yaml"), "utf8"))).toEqual({
+      image: { repository: "registry.example.com:5000/site/levee", digest: digests.levee },
+      guard: { image: { repository: "registry.example.com:5000/site/levee-guard", digest: digests.guard } },
+    });
+    // The release keeps its checksums.
+    expect(readFileSync(join(release, "install.yaml"), "utf8")).toBe(install);
+  });
+
+  test("run again it changes nothing; with another registry it replaces the first", async () => {
+    await toSite();
+    writeFileSync(join(site, "mine.yaml"), "kind: Mine\n");
+    const first = readFileSync(join(site, "install.yaml"), "utf8");
+    expect((await toSite()).status).toBe(0);
+    expect(readFileSync(join(site, "install.yaml"), "utf8")).toBe(first);
+    expect((await toSite("other.example.com")).status).toBe(0);
+    expect(readFileSync(join(site, "install.yaml"), "utf8")).toBe(
+      install.replaceAll("levee.dev/", "other.example.com/"),
+    );
+    expect(readdirSync(site).toSorted()).toEqual(["back", "helm-values.yaml", "install.yaml", "mine.yaml"]);
+  });
+
+  test.each([
+    [
+      "an image by tag",
+      install.replace(`levee@${digests.levee}\n`, "levee:1\n"),
+      "install.yaml:10: levee.dev/levee:1 is no image of this release",
+    ],
+    [
+      "an image of others",
+      install.replace("image: levee.dev/levee@", "image: other.test/x@"),
+      "is no image of this release",
+    ],
+    ["another digest", install.replaceAll("a".repeat(64), "d".repeat(64)), "is no image of this release"],
+    [
+      "an image over two lines",
+      install.replace("image: levee.dev", "image: >-\n            levee.dev"),
+      "not written on one line",
+    ],
+    [
+      "an image outside of a container",
+      install.replace("none", `x.test/y@${digests.guard}`),
+      "named outside of a container",
+    ],
+    ["no YAML", "a: [", "Cannot read"],
+  ])("refuses %s, and writes nothing", async (_what, text, message) => {
+    writeFileSync(join(release, "install.yaml"), text);
+    const { status, out, err } = await toSite();
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toContain(message);
+    expect(existsSync(site)).toBe(false);
+  });
+
+  test.each([
+    ["{", "Cannot use"],
+    [JSON.stringify({ ...facts, version: "new" }), "version must match"],
+    [JSON.stringify({ ...facts, manifests: ["../../etc/passwd"] }), "manifests[0] must match"],
+    [
+      JSON.stringify({ ...facts, images: [{ ...facts.images[0], digest: `sha256:${"0".repeat(64)}` }] }),
+      "digest must match",
+    ],
+  ])("refuses the release.json %s", async (text, message) => {
+    writeFileSync(join(release, "release.json"), text);
+    const { status, err } = await toSite();
+    expect(status).toBe(1);
+    expect(err).toContain(message);
+    expect(err).toContain("unpack the release again");
+  });
+
+  test("says what is missing", async () => {
+    rmSync(join(release, "install.yaml"));
+    expect((await toSite()).err).toContain("install.yaml, which 1.2.3 has");
+    rmSync(join(release, "release.json"));
+    expect((await toSite()).err).toContain("give the folder of a release");
+  });
+});
+
+/** A skopeo that only writes down how it was called. */
+function recordingSkopeo(): { readonly path: string; readonly calls: () => string } {
+  const [bin, log] = [join(base, "bin"), join(base, "calls")];
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "skopeo"), `#!/bin/sh\necho "$@" >> ${log}\n`);
+  chmodSync(join(bin, "skopeo"), 0o755);
+  rmSync(log, { force: true });
+  return { path: `${bin}:/usr/bin:/bin`, calls: () => readFileSync(log, "utf8") };
+}
+
+describe("levee mirror-list", () => {
+  test("prints a script that copies a release's archives", async () => {
+    const { status, out, err } = await levee("mirror-list", release, "--registry", "gitea.example.com/infra");
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toContain(`# levee@${digests.levee} (linux/amd64, linux/arm64)\n`);
+    const skopeo = recordingSkopeo();
+    expect(spawnSync("sh", { input: out, env: { PATH: skopeo.path } }).status).toBe(0);
+    expect(skopeo.calls().split("\n")[1]).toBe(
+      `copy --all --preserve-digests oci-archive:${release}/levee-guard.oci.tar docker://gitea.example.com/infra/levee-guard:1.2.3`,
+    );
+  });
+
+  test("without a registry the script asks for one", async () => {
+    const { out } = await levee("mirror-list", release);
+    const { status, stderr } = spawnSync("sh", { input: out, env: { PATH: "/usr/bin:/bin" }, encoding: "utf8" });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("REGISTRY: set it to your registry");
+  });
+
+  const operator = `kind: Deployment
+spec:
+  template:
+    spec:
+      containers:
+        - image: quay.test/kubevirt/cdi-operator@${digests.levee}
+          env:
+            - {name: CONTROLLER_IMAGE, value: "quay.test/kubevirt/cdi-controller:v1@${digests.guard}"}
+            - {name: PAGE, value: "https://quay.test/x:1"}
+            - {name: GROUP, value: cdi.kubevirt.io/v1beta1}
+`;
+
+  test("finds the images of other manifests, also in variables", async () => {
+    const folder = join(base, "apps");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "operator.yaml"), operator);
+    const { status, out } = await levee("mirror-list", folder, release, "-o", "name");
+    expect(status).toBe(0);
+    expect(out.split("\n").slice(0, 3)).toEqual([
+      `quay.test/kubevirt/cdi-operator@${digests.levee}`,
+      `quay.test/kubevirt/cdi-controller:v1@${digests.guard}`,
+      `levee@${digests.levee}`,
+    ]);
+    const script = (await levee("mirror-list", folder, "--registry", "a.test/b")).out;
+    expect(script).toContain(
+      `docker://quay.test/kubevirt/cdi-operator@${digests.levee} "docker://$REGISTRY/kubevirt/cdi-operator:sha256-${"a".repeat(16)}"`,
+    );
+    expect(script).toContain(`cdi-controller@${digests.guard} "docker://$REGISTRY/kubevirt/cdi-controller:v1"`);
+  });
+
+  test("lists what is pinned, and fails for an image by tag", async () => {
+    const file = join(base, "tagged.yaml");
+    writeFileSync(file, operator.replace(`cdi-operator@${digests.levee}`, "cdi-operator:v1.65.0"));
+    const { status, out, err } = await levee("mirror-list", file, "-o", "name");
+    expect(status).toBe(1);
+    expect(out).toBe(`quay.test/kubevirt/cdi-controller:v1@${digests.guard}\n`);
+    expect(err).toContain("named by a tag, which can move (image-by-tag)");
+    expect(err).toContain(`| quay.test/kubevirt/cdi-operator:v1.65.0 in ${file}`);
+    expect(err).toContain("skopeo inspect --format '{{.Digest}}' docker://quay.test/kubevirt/cdi-operator:v1.65.0");
+  });
+
+  test("refuses a folder that names no image", async () => {
+    const folder = join(base, "empty");
+    mkdirSync(folder, { recursive: true });
+    expect(await levee("mirror-list", folder)).toMatchObject({ status: 2, out: "" });
+  });
+});

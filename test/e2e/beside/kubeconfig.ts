@@ -1,0 +1,27 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Cluster } from "../cluster.ts";
+import { apiUrl } from "../node/api-server.ts";
+import { requestToken } from "../service-account.ts";
+
+interface Account {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Writes a kubeconfig with a token of the account, as installers of CNI plugins leave it on the node. */
+export async function writeKubeconfig(cluster: Cluster, account: Account, file: string): Promise<void> {
+  const token = await requestToken(cluster.api, account, await cluster.nodeReference());
+  const authority = readFileSync(cluster.caFile).toString("base64");
+  const config = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "clusters": [{ name: "local", cluster: { "server": apiUrl, "certificate-authority-data": authority } }],
+    "users": [{ name: account.name, user: { token } }],
+    "contexts": [{ name: "local", context: { cluster: "local", user: account.name, namespace: account.namespace } }],
+    "current-context": "local",
+  };
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, JSON.stringify(config, undefined, 2), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}

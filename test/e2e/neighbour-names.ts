@@ -1,0 +1,16 @@
+import type { Peer } from "../peers/peer.ts";
+import { whereabouts } from "../peers/whereabouts.ts";
+
+/** A program of others that Levee runs beside; its tests are a file of `neighbours/`. */
+export interface Neighbour {
+  readonly name: string;
+  /** What its tests try, for `--help`. */
+  readonly about: string;
+  /** Programs that are built before the tests, which have no network. */
+  readonly peers: readonly (() => Promise<Peer>)[];
+}
+
+/** All neighbours, in the order in which they run, each on a cluster of its own. */
+export const neighbours: readonly Neighbour[] = [
+  { name: "whereabouts", about: "addresses from the API server, 200 pods at once", peers: [whereabouts] },
+];

@@ -1,0 +1,36 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "bun:test";
+import { makePayload } from "./payload.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "levee-payload-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("makePayload puts programs, images, their names and the guest's files on a disk", () => {
+  const program = join(folder, "program");
+  const archive = join(folder, "archive");
+  writeFileSync(program, "#!/bin/sh\n", { mode: 0o600 });
+  writeFileSync(archive, "tar");
+  const disk = makePayload(folder, {
+    programs: { kubelet: program },
+    images: [{ archive, name: "levee.test/one:1", alias: "levee.test/one@sha256:12" }],
+    files: [
+      { path: "etc/one.conf", text: "one\n" },
+      { path: "etc/two.conf", linkTo: "/dev/null" },
+    ],
+  });
+  expect(told(disk, "stat /bin/kubelet")).toContain("Mode:  0755");
+  expect(told(disk, "cat /images/0.tar")).toBe("tar");
+  expect(told(disk, "cat /import-images")).toContain(
+    "images import /opt/payload/images/0.tar\nctr -n k8s.io images tag --force levee.test/one:1 levee.test/one@sha256:12\n",
+  );
+  expect(told(disk, "cat /files/etc/one.conf")).toBe("one\n");
+  expect(told(disk, "stat /files/etc/two.conf")).toContain('Fast link dest: "/dev/null"');
+});
+
+/** debugfs reads a disk without mounting it. */
+function told(disk: string, request: string): string {
+  return spawnSync("debugfs", ["-R", request, disk], { encoding: "utf8" }).stdout;
+}

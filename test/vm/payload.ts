@@ -1,0 +1,54 @@
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../e2e/run.ts";
+import { payloadFolder } from "./image/initramfs.ts";
+import type { GuestFile } from "./image/base-files.ts";
+import { writeFiles } from "./image/write-files.ts";
+
+/** Room for the file system's own tables. */
+const spareBytes = 64 * 1024 * 1024;
+
+/** The second disk of a machine: what the run brings along. It is read only, so a boot finds it as it was. */
+export interface PayloadParts {
+  /** Name in the guest's `bin` folder to file on this machine. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Archives for containerd, with further names that the images get. */
+  readonly images: readonly PayloadImage[];
+  /** Copied to the guest's root at its first boot. */
+  readonly files: readonly GuestFile[];
+}
+
+export interface PayloadImage {
+  readonly archive: string;
+  /** The name in the archive. */
+  readonly name: string;
+  /** Another name that the manifests use. */
+  readonly alias?: string;
+}
+
+/** Writes the disk; its path. A disk is quicker than a copy over an emulated network. */
+export function makePayload(folder: string, { programs, images, files }: PayloadParts): string {
+  const content = join(folder, "payload");
+  for (const path of ["bin", "images", "files"]) mkdirSync(join(content, path), { recursive: true });
+  for (const [name, file] of Object.entries(programs)) {
+    copyFileSync(file, join(content, "bin", name));
+    chmodSync(join(content, "bin", name), 0o755);
+  }
+  for (const [index, { archive }] of images.entries()) copyFileSync(archive, join(content, "images", `${index}.tar`));
+  writeFileSync(join(content, "import-images"), importScript(images));
+  writeFiles(join(content, "files"), files);
+  const bytes = Number(run("du", "-sb", content).split("\t")[0]);
+  const disk = join(folder, "payload.raw");
+  run("truncate", "-s", String(Math.ceil((bytes * 1.1 + spareBytes) / 4096) * 4096), disk);
+  run("mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-L", "payload", "-d", content, disk);
+  rmSync(content, { recursive: true });
+  return disk;
+}
+
+function importScript(images: readonly PayloadImage[]): string {
+  const lines = images.flatMap(({ name, alias }, index) => [
+    `ctr -n k8s.io images import ${payloadFolder}/images/${index}.tar`,
+    ...(alias === undefined ? [] : [`ctr -n k8s.io images tag --force ${name} ${alias}`]),
+  ]);
+  return ["set -e", ...lines, ""].join("\n");
+}

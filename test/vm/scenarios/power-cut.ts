@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { say } from "../../e2e/say.ts";
+import { names, podsOn } from "../../e2e/the-levee.ts";
+import { removePods, sandboxOf, untilAttached, untilBack, untilNothingIsStale } from "../expectations.ts";
+import { guestFacts } from "../guest.ts";
+import { theNode, type VmScene } from "../the-node.ts";
+import { slowly } from "../slowly.ts";
+
+const running = names("cut", 6);
+const starting = names("cut-add", 6);
+
+test("after a power cut every pod is back on its networks, and nothing of the earlier boot is left", async () => {
+  const scene = await theNode();
+  await scene.plane.pods.create(podsOn(running, "mac, lan"));
+  const before = await untilAttached(scene, running, ["default/mac", "default/lan"]);
+  await cut(scene);
+  const after = await untilAttached(scene, running, ["default/mac", "default/lan"]);
+  for (const pod of running) expect(sandboxOf(after, pod).id).not.toBe(sandboxOf(before, pod).id);
+  await untilNothingIsStale(scene);
+  await removePods(scene, running);
+});
+
+test("after a power cut in the middle of ADDs every pod gets its networks, and nothing of the earlier boot is left", async () => {
+  const scene = await theNode();
+  await scene.plane.pods.create(podsOn(starting, "mac, lan"));
+  await slowly(
+    "some pods have an address and others do not",
+    async () => ((await guestFacts(scene.machine)).leases.length >= 2 ? true : undefined),
+    { everyMs: 200 },
+  );
+  await cut(scene);
+  await untilAttached(scene, starting, ["default/mac", "default/lan"]);
+  await untilNothingIsStale(scene);
+  const { findings } = await scene.levee.gc();
+  expect(findings).toEqual([]);
+  await removePods(scene, starting);
+});
+
+async function cut(scene: VmScene): Promise<void> {
+  await scene.machine.cutPower();
+  say("the power is off; the machine boots again");
+  await scene.machine.boot();
+  await untilBack(scene);
+}

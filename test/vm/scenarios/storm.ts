@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { pathOf } from "../../e2e/manifests.ts";
+import { leveeNamespace } from "../../e2e/node/levee-node.ts";
+import { say } from "../../e2e/say.ts";
+import { names, podsOn } from "../../e2e/the-levee.ts";
+import { removePods, untilAttached } from "../expectations.ts";
+import { theNode, type VmScene } from "../the-node.ts";
+
+const sixty = names("storm", 60);
+/** Sixty sandboxes take an emulated containerd some minutes. */
+const stormMs = 1_800_000;
+
+interface StormRun {
+  readonly oomKills: number;
+  readonly restarts: number;
+  readonly burst: { readonly attached: number };
+  readonly tookMs?: number;
+  readonly peakBytes: number;
+  readonly broken: readonly string[];
+}
+
+test("levee storm holds 60 pods at 50Mi, and counts the kernel's kills at a limit that cannot hold", async () => {
+  const scene = await theNode();
+  const held = await rehearse(scene, "--pods 60 --limit 50Mi");
+  say(`60 pods in ${((held.tookMs ?? 0) / 1000).toFixed(0)} s, ${(held.peakBytes / 1048576).toFixed(1)} MiB at most`);
+  expect(held).toMatchObject({ oomKills: 0, restarts: 0, burst: { attached: 60 }, broken: [] });
+  const small = await scene.machine.shell.try(`${storm} --pods 20 --limit 12Mi --timeout 2m -o json`, stormMs);
+  // The daemon may be killed before it is ready, which the command says in words.
+  expect(small.status).not.toBe(0);
+  expect(`${small.stdout}${small.stderr}`).toMatch(/killed for memory|"oomKills":\s*[1-9]/u);
+});
+
+test("60 pods at once in the cluster with the daemon at 50Mi: all run, and the kernel kills nothing", async () => {
+  const scene = await theNode();
+  const { plane, levee, machine } = scene;
+  const path = pathOf("DaemonSet", leveeNamespace, "levee");
+  await limitDaemon("50Mi");
+  const before = await levee.pod("daemon");
+  await plane.pods.create(podsOn(sixty, "lan"));
+  await plane.pods.untilReady(sixty, { timeoutMs: stormMs });
+  say("60 pods are ready");
+  await untilAttached(scene, sixty, ["default/lan"]);
+  const cgroup = (await machine.shell.run("cut -d: -f3 /proc/$(pgrep --oldest --full 'levee daemon')/cgroup")).trim();
+  const events = await machine.shell.run(
+    `cat /sys/fs/cgroup${cgroup}/memory.events /sys/fs/cgroup${cgroup}/memory.max`,
+  );
+  expect(events).toMatch(/^oom_kill 0$/mu);
+  expect(events).toMatch(/^52428800$/mu);
+  expect(await levee.metric("levee_memory_oom_kills_total")).toBe(0);
+  const after = await levee.pod("daemon");
+  expect(after.metadata.uid).toBe(before.metadata.uid ?? "");
+  expect(after.status?.containerStatuses?.[0]?.restartCount).toBe(
+    before.status?.containerStatuses?.[0]?.restartCount ?? -1,
+  );
+  await removePods(scene, sixty);
+  await limitDaemon("96Mi");
+
+  async function limitDaemon(memory: string): Promise<void> {
+    const resources = { limits: { memory } };
+    await plane.api.patch(path, { spec: { template: { spec: { containers: await withResources(resources) } } } });
+    await plane.untilRolledOut(leveeNamespace, "levee");
+    await levee.untilReady();
+  }
+
+  /** A merge patch replaces a list as a whole. */
+  async function withResources(resources: unknown): Promise<readonly unknown[]> {
+    const set = await plane.api.get<{ spec: { template: { spec: { containers: readonly object[] } } } }>(path);
+    return set.spec.template.spec.containers.map((container) => ({ ...container, resources }));
+  }
+});
+
+const storm = "levee storm --second-within 5m --plugins /opt/cni/bin";
+
+async function rehearse({ machine }: VmScene, options: string): Promise<StormRun> {
+  const told = await machine.shell.try(`${storm} --timeout 10m ${options} -o json`, stormMs);
+  const { runs } = JSON.parse(told.stdout) as { runs: readonly StormRun[] }; // ours
+  const [run] = runs;
+  if (run === undefined) throw new Error(`levee storm ran no storm: ${told.stderr}`);
+  return run;
+}

@@ -1,0 +1,15 @@
+/** What scripts/e2e/vm.ts found and built, and the folder to work in. */
+export interface VmSurroundings {
+  readonly folder: string;
+  /** The image's folder in the cache. */
+  readonly image: string;
+  readonly busybox: string;
+  /** Folder of Kubernetes' programs; empty for the smoke test, which needs none. */
+  readonly kubernetes: string;
+}
+
+export function vmSurroundings(): VmSurroundings {
+  const told = process.env["LEVEE_VM"];
+  if (told === undefined) throw new Error("Start the tests in a virtual machine with: npm run e2e -- --vm");
+  return JSON.parse(told) as VmSurroundings; // as scripts/e2e/vm.ts wrote it
+}
