@@ -20,6 +20,7 @@ import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { buildNeighbours, chooseNeighbours, isWholeAndGood, notRunLines, runNeighbours } from "./e2e/neighbours.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
+import { testImages } from "./e2e/test-images.ts";
 import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
@@ -162,6 +163,8 @@ async function prepare(): Promise<Around | undefined> {
     return undefined;
   }
   build({ shimOnly: false });
+  // Before the namespaces are made, in which there is no network.
+  testImages();
   const peers = await builtPeers();
   removeLeftovers();
   return { ...peers, busybox };

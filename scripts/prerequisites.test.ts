@@ -41,13 +41,15 @@ describe("missingFor", () => {
   });
 
   test("asks for the parts of a node that the distribution has, when they are to be run", () => {
-    const nodeParts = ["etcd", "containerd", "runc", "openssl"];
+    const nodeParts = ["etcd", "containerd", "runc", "openssl", "skopeo", "qemu-aarch64-static"];
     const bare: Partial<Machine> = {
       hasProgram: (name) => !nodeParts.includes(name),
       hasFile: (path) => path !== "/bin/busybox",
     };
     expect(packages(bare, "test")).toEqual([]);
-    expect(packages(bare, "e2e")).toEqual(["etcd-server", "containerd", "runc", "openssl", "busybox-static"]);
+    expect(packages(bare, "e2e")).toEqual([
+      ...["etcd-server", "containerd", "runc", "openssl", "busybox-static", "skopeo", "qemu-user-static"],
+    ]);
   });
 
   test("asks for a machine and the tools for its image only when one is to be run", () => {

@@ -46,7 +46,7 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
   if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForGit(machine));
-  if (purpose === "e2e") missing.push(...missingForCluster(machine));
+  if (purpose === "e2e") missing.push(...missingForCluster(machine), ...missingForImages(machine));
   if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
   return missing;
@@ -96,6 +96,14 @@ function missingForCluster(machine: Machine): readonly Missing[] {
   if (!machine.hasFile("/bin/busybox"))
     missing.push({ what: "busybox, statically linked, for images", debianPackage: "busybox-static" });
   return missing;
+}
+
+/** Programs that load the images, and that run those of another architecture. */
+function missingForImages(machine: Machine): readonly Missing[] {
+  const programs = { "skopeo": "skopeo", "qemu-aarch64-static": "qemu-user-static" };
+  return Object.entries(programs)
+    .filter(([program]) => !machine.hasProgram(program))
+    .map(([program, debianPackage]) => ({ what: `${program}, for the images`, debianPackage }));
 }
 
 /** A virtual machine and the tools that make its image. */

@@ -29,3 +29,28 @@ test("spdxDocument names what is inside the programs, each once, and what they w
   }
   expect(JSON.stringify(document)).toBe(JSON.stringify(spdxDocument(input)));
 });
+
+test("spdxDocument of an image describes the image, which contains its programs and packages", () => {
+  const libc = { name: "libc6", version: "2.36-9+deb12u10", architecture: "arm64", sha256: "c".repeat(64) };
+  const [levee] = input.programs;
+  const document = spdxDocument({
+    ...input,
+    programs: levee === undefined ? [] : [levee],
+    image: { name: "levee-guard", packages: [libc] },
+    linked: [libc],
+  });
+  const packages = document["packages"] as readonly SpdxPackage[]; // as it was just made
+  const relationships = document["relationships"] as readonly Record<string, string>[]; // likewise
+  const nameOf = (id: string | undefined): string | undefined => packages.find(({ SPDXID }) => SPDXID === id)?.name;
+  const ends = (kind: string, from: string): readonly (string | undefined)[] =>
+    relationships
+      .filter((each) => each["relationshipType"] === kind && nameOf(each["spdxElementId"]) === from)
+      .map((each) => nameOf(each["relatedSpdxElement"]));
+  expect(ends("CONTAINS", "levee-guard-image")).toEqual(["levee", "libc6"]);
+  expect(relationships.filter((each) => each["relationshipType"] === "DESCRIBES")).toHaveLength(1);
+  // The shim is not in this image, so nothing is linked into it.
+  expect(packages.filter(({ name }) => ["rust-std", "levee-shim"].includes(name))).toEqual([]);
+  const found = packages.find(({ name }) => name === "libc6");
+  expect(found?.SPDXID).toMatch(/^SPDXRef-[A-Za-z0-9.-]+$/u);
+  expect(JSON.stringify(found)).toContain("pkg:deb/debian/libc6@2.36-9%2Bdeb12u10?arch=arm64&distro=debian-12");
+});

@@ -8,6 +8,18 @@ export interface SbomInput {
   readonly createdAt: Date;
   /** The built programs: name and SHA-256. */
   readonly programs: readonly { readonly name: string; readonly sha256: string }[];
+  /** The image that has the programs; without it the document is about the programs alone. */
+  readonly image?: { readonly name: string; readonly packages: readonly DebianItem[] };
+  /** Packages of Debian that are linked into the shim, if they are known. */
+  readonly linked?: readonly DebianItem[];
+}
+
+/** A package of Debian. */
+interface DebianItem {
+  readonly name: string;
+  readonly version: string;
+  readonly architecture: string;
+  readonly sha256: string;
 }
 
 export interface SpdxPackage {
@@ -27,30 +39,68 @@ interface Relationship {
   readonly relatedSpdxElement: string;
 }
 
-/** SPDX 2.3: the two programs, their contents, and the tools that built them. */
+/** SPDX 2.3: the programs, their contents, the tools that built them, and the image around them. */
 export function spdxDocument(input: SbomInput): Readonly<Record<string, unknown>> {
   const programs = input.programs.map((program) => programPackage(program, input.version));
+  const idOf = (name: string): readonly string[] =>
+    programs.filter((each) => each.name === name).map((each) => each.SPDXID);
   const npm = npmPackages(input.lock);
-  const std = input.rust === "" ? [] : [plain("rust-std", input.rust, "MIT OR Apache-2.0")];
   const inside = npm.filter(({ isShipped }) => isShipped).map(({ entry }) => entry);
   const tools = npm.filter(({ isShipped }) => !isShipped).map(({ entry }) => entry);
-  const [levee = "", shim = ""] = programs.map(({ SPDXID }) => SPDXID);
+  const linked = linkedPackages(input, idOf("levee-shim").length > 0);
+  const around = imagePackages(input);
   const relationships: Relationship[] = [
-    ...programs.map(({ SPDXID }) => related("SPDXRef-DOCUMENT", "DESCRIBES", SPDXID)),
-    ...inside.map(({ SPDXID }) => related(levee, "CONTAINS", SPDXID)),
-    ...std.map(({ SPDXID }) => related(shim, "STATIC_LINK", SPDXID)),
-    ...tools.map(({ SPDXID }) => related(SPDXID, "BUILD_TOOL_OF", levee)),
+    ...(around.length === 0 ? programs : around.slice(0, 1)).map(({ SPDXID }) =>
+      related(document, "DESCRIBES", SPDXID),
+    ),
+    ...around
+      .slice(0, 1)
+      .flatMap(({ SPDXID }) =>
+        [...programs, ...around.slice(1)].map((each) => related(SPDXID, "CONTAINS", each.SPDXID)),
+      ),
+    ...idOf("levee").flatMap((levee) => inside.map(({ SPDXID }) => related(levee, "CONTAINS", SPDXID))),
+    ...idOf("levee-shim").flatMap((shim) => linked.map(({ SPDXID }) => related(shim, "STATIC_LINK", SPDXID))),
+    ...idOf("levee").flatMap((levee) => tools.map(({ SPDXID }) => related(SPDXID, "BUILD_TOOL_OF", levee))),
   ];
   return {
     spdxVersion: "SPDX-2.3",
     dataLicense: "CC0-1.0",
-    SPDXID: "SPDXRef-DOCUMENT",
-    name: `levee-${input.version}`,
+    SPDXID: document,
+    name: `${input.image?.name ?? "levee"}-${input.version}`,
     // The hash makes it unique. The host does not exist.
-    documentNamespace: `https://levee.invalid/sbom/${input.version}/${input.programs[0]?.sha256.slice(0, 16) ?? "unbuilt"}`,
+    documentNamespace: `https://levee.invalid/sbom/${input.version}/${namespaceOf(input)}`,
     creationInfo: { created: `${input.createdAt.toISOString().slice(0, 19)}Z`, creators: ["Tool: levee-sbom"] },
-    packages: [...programs, ...inside, ...std, ...tools],
+    packages: [...around, ...programs, ...inside, ...linked, ...tools],
     relationships,
+  };
+}
+
+const document = "SPDXRef-DOCUMENT";
+
+function namespaceOf({ image, programs }: SbomInput): string {
+  const hash = programs[0]?.sha256.slice(0, 16) ?? "unbuilt";
+  return image === undefined ? hash : `${image.name}-${hash}`;
+}
+
+function linkedPackages({ rust, linked = [] }: SbomInput, hasShim: boolean): readonly SpdxPackage[] {
+  if (!hasShim) return [];
+  const std = rust === "" ? [] : [plain("rust-std", rust, "MIT OR Apache-2.0")];
+  return [...std, ...linked.map(debianPackage)];
+}
+
+/** The image first, then its packages. */
+function imagePackages({ image, version }: SbomInput): readonly SpdxPackage[] {
+  if (image === undefined) return [];
+  return [plain(`${image.name}-image`, version, "Apache-2.0"), ...image.packages.map(debianPackage)];
+}
+
+function debianPackage({ name, version, architecture, sha256 }: DebianItem): SpdxPackage {
+  const locator = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=debian-12`;
+  return {
+    ...plain(`debian-${name}`, version, "NOASSERTION"),
+    name,
+    checksums: [{ algorithm: "SHA256", checksumValue: sha256 }],
+    externalRefs: [{ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: locator }],
   };
 }
 
@@ -60,7 +110,7 @@ function programPackage(program: SbomInput["programs"][number], version: string)
 }
 
 function plain(name: string, versionInfo: string, licenseDeclared: string): SpdxPackage {
-  const SPDXID = `SPDXRef-${name.replace(/[^A-Za-z0-9.]+/gu, "-").replace(/^-/u, "")}-${versionInfo}`;
+  const SPDXID = `SPDXRef-${`${name}-${versionInfo}`.replace(/[^A-Za-z0-9.]+/gu, "-").replace(/^-/u, "")}`;
   return { SPDXID, name, versionInfo, downloadLocation: "NOASSERTION", filesAnalyzed: false, licenseDeclared };
 }
 

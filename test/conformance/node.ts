@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import type { AttachmentsAnswer, AttachmentView, LeaksAnswer, LeakView } from "../../src/wire/node-view.ts";
-import { Lab, type CniOutcome, type PluginCall } from "../lab/lab.ts";
+import { Lab, type CniOutcome, type LabPrograms, type PluginCall } from "../lab/lab.ts";
 
 // Real processes on a machine that may be busy with other tests.
 setDefaultTimeout(60_000);
@@ -15,6 +15,8 @@ export interface NodeOptions {
   /** Settings of daemon-config.json beside the folders. Unless they name one, the default network is `primary`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly withHand?: boolean;
+  /** Other programs than those of this checkout. */
+  readonly programs?: LabPrograms;
   /** What the daemon is started with, such as a command that puts it into a cgroup. */
   readonly daemonPrefix?: readonly string[];
   /** Called before the daemon starts. */
@@ -23,7 +25,7 @@ export interface NodeOptions {
 
 /** A node with the real daemon and shim, whose default network is one programmable plugin called `first`. */
 export async function startNode(options: NodeOptions = {}): Promise<Lab> {
-  const lab = await Lab.make();
+  const lab = await Lab.make(options.programs);
   try {
     for (const plugin of plugins) await lab.plugin(plugin);
     const primary = { cniVersion: "1.1.0", name: "primary", ...lab.conf("first") };

@@ -7,6 +7,7 @@ export const scenarios = [
   "conf-dir",
   "conf-change",
   "static-pod",
+  "image",
   "shipped-pods",
   "daemon-killed",
   "rolling-update",

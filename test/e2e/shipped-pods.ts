@@ -10,7 +10,7 @@ import { run } from "./run.ts";
 
 const image = "levee.test/levee:1";
 
-/** The image of deploy/image/Containerfile with the machine's own C library for a base. */
+/** An image of the built programs with the machine's own C library. */
 export function importLevee(cluster: Cluster): void {
   const libraries = [...run("ldd", leveeProgram).matchAll(/(\/\S+) \(0x/gu)].map(([, path]) => path ?? "");
   const files = {

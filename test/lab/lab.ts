@@ -34,6 +34,14 @@ export interface CniCall {
   readonly prefix?: readonly string[];
 }
 
+/** The commands of the two programs: those of this checkout, or others, such as emulated ones. */
+export interface LabPrograms {
+  readonly levee: readonly [string, ...string[]];
+  readonly shim: readonly [string, ...string[]];
+}
+
+const builtPrograms: LabPrograms = { levee: [leveeProgram], shim: [shimProgram] };
+
 /** One call that a programmable plugin wrote down. */
 export interface PluginCall {
   readonly plugin: string;
@@ -49,20 +57,22 @@ export interface PluginCall {
 export class Lab {
   readonly folder: string;
   readonly id = randomBytes(3).toString("hex");
+  readonly #programs: LabPrograms;
   readonly #netns = new Set<string>();
   #daemon: ChildProcess | undefined;
   #hand: ChildProcess | undefined;
   #daemonLog = "";
 
-  private constructor(folder: string) {
+  private constructor(folder: string, programs: LabPrograms) {
     this.folder = folder;
+    this.#programs = programs;
   }
 
-  static async make(): Promise<Lab> {
-    for (const program of [leveeProgram, shimProgram]) {
+  static async make(programs = builtPrograms): Promise<Lab> {
+    for (const program of [programs.levee, programs.shim].map((command) => command.at(-1) ?? "")) {
       if (!existsSync(program)) throw new Error(`Cannot test as ${program} is not built; run: npm run build`);
     }
-    const lab = new Lab(await mkdtemp(join(tmpdir(), "levee-lab-")));
+    const lab = new Lab(await mkdtemp(join(tmpdir(), "levee-lab-")), programs);
     for (const name of [
       "bin",
       "control/calls",
@@ -163,7 +173,13 @@ export class Lab {
     prefix: readonly string[] = [],
     log: number | "pipe" = "pipe",
   ): ChildProcess {
-    const [program, ...argv] = [...prefix, leveeProgram, "daemon", "--config", this.path("daemon-config.json")];
+    const [program, ...argv] = [
+      ...prefix,
+      ...this.#programs.levee,
+      "daemon",
+      "--config",
+      this.path("daemon-config.json"),
+    ];
     const daemon = spawn(program, argv, {
       env: { PATH: process.env["PATH"] ?? "", ...env },
       stdio: ["ignore", "ignore", log],
@@ -186,7 +202,8 @@ export class Lab {
   }
 
   async startHand(): Promise<ChildProcess> {
-    const hand = spawn(shimProgram, ["--resident", "--socket-dir", this.socketDir], {
+    const [program, ...argv] = [...this.#programs.shim, "--resident", "--socket-dir", this.socketDir];
+    const hand = spawn(program, argv, {
       env: { PATH: process.env["PATH"] ?? "" },
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -235,7 +252,7 @@ export class Lab {
       CNI_PATH: call.path ?? `${this.path("bin")}:${distributionPlugins}`,
       ...call.env,
     };
-    const [program, ...argv] = [...(call.prefix ?? []), shimProgram];
+    const [program = "", ...argv] = [...(call.prefix ?? []), ...this.#programs.shim];
     const child = spawn(program, argv, { env, stdio: ["pipe", "pipe", "pipe"] });
     child.stdin.on("error", () => undefined);
     child.stdin.end(call.conf ?? this.shimConf());

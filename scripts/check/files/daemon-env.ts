@@ -3,12 +3,10 @@ import { fileRule, type Problem } from "../rule.ts";
 import { lineAt } from "../code/source-text.ts";
 import type { Tree } from "../tree.ts";
 
-/** The daemon sets its variables itself. The guard runs from these images too and takes them from the image. */
-const images = ["deploy/image/Containerfile", "deploy/image/guard/Containerfile"];
 /** Variables for the engine have this prefix. */
 const listed = /^\s*- name:\s*(BUN_\w+)\s*\n\s*value:\s*"?([^"\n]*)"?\s*$/gmu;
 const assigned = /\b(BUN_\w+)=(\S+)/gu;
-const remedy = "Set the variables of src/config/daemon-env.ts, with the same values, in the images and nowhere else";
+const remedy = "Remove them: the images have the variables of src/config/daemon-env.ts (scripts/image/recipes.ts)";
 
 interface Setting {
   readonly name: string;
@@ -16,15 +14,14 @@ interface Setting {
   readonly line: number;
 }
 
-/** Shipped programs run the engine with the settings that are tested and measured. */
-export const daemonEnvRule = fileRule("daemon-env", (tree) => shipped(tree).flatMap((file) => problemsOf(tree, file)));
+/**
+ * Shipped programs run the engine with the settings that are tested and measured. The images take them from the code; a
+ * manifest that sets one must set them all, in the same way.
+ */
+export const daemonEnvRule = fileRule("daemon-env", (tree) => setting(tree).flatMap((file) => problemsOf(tree, file)));
 
-/** The images, which must set the variables, and all other files that set one. */
-function shipped(tree: Tree): readonly string[] {
-  const setting = tree.files.filter(
-    (path) => /^deploy\/.*(?:\.ya?ml|\/Containerfile)$/u.test(path) && settingsOf(tree.read(path) ?? "").length > 0,
-  );
-  return [...new Set([...images, ...setting])];
+function setting(tree: Tree): readonly string[] {
+  return tree.files.filter((path) => /^deploy\/.*\.ya?ml$/u.test(path) && settingsOf(tree.read(path) ?? "").length > 0);
 }
 
 function problemsOf(tree: Tree, file: string): readonly Problem[] {

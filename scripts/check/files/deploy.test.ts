@@ -18,7 +18,6 @@ const sources = {
   "examples/prod-vlan57/network.yaml": "kind: NetworkAttachmentDefinition\nmetadata: {name: a}\n",
   "examples/prod-vlan57/root-disk.yaml": "kind: PersistentVolumeClaim\nmetadata: {name: a}\n",
   "examples/prod-vlan57/virtual-machine.yaml": "kind: VirtualMachine\nmetadata: {name: a}\n",
-  "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 
 test("deployRule finds rendered files that are outdated, and images named by tags", async () => {

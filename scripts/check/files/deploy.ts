@@ -11,13 +11,12 @@ function staleProblems(tree: Tree): readonly Problem[] {
     .map(([file]) => ({ file, line: 0, message: "not as its sources say", remedy: "npm run deploy:render" }));
 }
 
-/** `image: x` in manifests, `FROM x` in recipes. */
-const imageLine = /^\s*(?:- )?(?:image:|FROM)\s+["']?([^\s"']+)/u;
-/** A name with a digest, or a name alone that kustomize, Helm or the builder completes with one. */
-const pinned = /^(?:levee|scratch|\$\{BASE\}|[^\s]+@sha256:[0-9a-f]{64}|\{\{.*)$/u;
+const imageLine = /^\s*(?:- )?image:\s+["']?([^\s"']+)/u;
+/** A name with a digest, or a name alone that kustomize or Helm completes with one. */
+const pinned = /^(?:levee|[^\s]+@sha256:[0-9a-f]{64}|\{\{.*)$/u;
 
 function tagProblems(tree: Tree): readonly Problem[] {
-  const files = tree.files.filter((path) => /^(?:deploy|examples)\/.*(?:\.ya?ml|\/Containerfile)$/u.test(path));
+  const files = tree.files.filter((path) => /^(?:deploy|examples)\/.*\.ya?ml$/u.test(path));
   return files.flatMap((file) =>
     (tree.read(file) ?? "").split("\n").flatMap((text, index): readonly Problem[] => {
       const image = imageLine.exec(text)?.[1];

@@ -6,7 +6,7 @@ const kebab = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/;
 const snake = /^[a-z0-9]+(?:_[a-z0-9]+)*\.rs$/;
 /** Names that other tools expect: capitals, or kubectl's name for a plugin's completion. */
 const wellKnown =
-  /^(?:[A-Z]+\.md|LICENSE|NOTICE|NOTES\.txt|Cargo\.(?:toml|lock)|Chart\.yaml|Containerfile|Dockerfile|Makefile|kubectl_complete-levee)$/;
+  /^(?:[A-Z]+\.md|LICENSE|NOTICE|NOTES\.txt|Cargo\.(?:toml|lock)|Chart\.yaml|Makefile|kubectl_complete-levee)$/;
 /** A runbook page has the name of its alert, so that the alert's link needs no table. */
 const runbook = /^docs\/runbooks\/[A-Z][A-Za-z]+\.md$/;
 /** Files with these names attract unrelated code. */

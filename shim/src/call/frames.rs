@@ -36,7 +36,10 @@ fn call_fields(request: &Request, whole: Instant) -> Fields {
 
 /// A daemon before version 4 skips all but the first two.
 fn netns_fields(netns: Option<&OpenNetns>) -> Fields {
-    let Some(OpenNetns { identity, links, .. }) = netns else { return Fields::new() };
+    let (identity, links) = match netns {
+        Some(OpenNetns { identity, links, .. }) => (identity, links),
+        None => return Fields::new(),
+    };
     let fields =
         Fields::new().number(tag::NETNS_DEV, identity.inode.device).number(tag::NETNS_INO, identity.inode.number);
     let fields = match identity.birth {

@@ -1,0 +1,89 @@
+/** Makes the container images, see usage(): `npm run image`. */
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { bumpPins } from "./debian/bump-pins.ts";
+import { architectures, pinsFile, type Architecture } from "./debian/pins.ts";
+import { buildImages } from "./image/build-images.ts";
+import { verifyImages } from "./image/verify-images.ts";
+
+const root = resolve(import.meta.dirname, "..");
+
+function usage(): string {
+  return [
+    "Usage: npm run image [-- [--arch amd64|arm64] [--out DIR] [--verify] | --bump]",
+    "",
+    "Makes levee.oci.tar and levee-guard.oci.tar (OCI layouts, amd64 and arm64) and images.json with their digests.",
+    "Needs no rights, no container engine and no base image: only apt, dpkg-deb and npm. Packages of Debian are pinned in",
+    `${pinsFile} and kept in ~/.cache/levee. When nothing has changed, nothing is done.`,
+    "",
+    "--arch    only one architecture; may be given twice (default: both)",
+    "--out     the folder to write to (default: dist/image)",
+    "--verify  builds two more times, in two other folders, and compares the digests",
+    "--bump    pins the packages that the machine's Debian sources offer today",
+    "",
+    "Examples:",
+    "  npm run image",
+    "  npm run image -- --arch amd64 --out /tmp/images",
+    "  npm run image -- --verify",
+    "  skopeo copy --all oci-archive:dist/image/levee.oci.tar docker://registry.example.com/levee:0.1.0",
+  ].join("\n");
+}
+
+const options = {
+  arch: { type: "string", multiple: true },
+  out: { type: "string" },
+  verify: { type: "boolean" },
+  bump: { type: "boolean" },
+} as const;
+
+interface Asked {
+  readonly architectures: readonly Architecture[];
+  readonly outDir: string;
+  readonly isVerified: boolean;
+  readonly isBump: boolean;
+}
+
+process.exitCode = main(process.argv.slice(2));
+
+function main(args: readonly string[]): number {
+  if (args.includes("-h") || args.includes("--help")) {
+    console.log(usage());
+    return 0;
+  }
+  const asked = readArguments(args);
+  if (typeof asked === "string") {
+    console.error(`${asked}\n\n${usage()}`);
+    return 2;
+  }
+  try {
+    if (asked.isBump) bumpPins(new Date());
+    else buildAsked(asked);
+    return 0;
+  } catch (thrown) {
+    console.error(thrown instanceof Error ? thrown.message : String(thrown));
+    return 1;
+  }
+}
+
+function buildAsked(asked: Asked): void {
+  const images = buildImages(asked);
+  if (asked.isVerified) verifyImages(images, asked.architectures);
+}
+
+/** What was asked for, or what is wrong with it. */
+function readArguments(args: readonly string[]): Asked | string {
+  try {
+    const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
+    const unknown = (values.arch ?? []).find((name) => !architectures.some((each) => each === name));
+    if (unknown !== undefined) return `--arch must be amd64 or arm64: current value is ${unknown}`;
+    if (values.out === "") return "--out must be a folder: current value is empty";
+    return {
+      architectures: architectures.filter((each) => values.arch === undefined || values.arch.includes(each)),
+      outDir: resolve(values.out ?? join(root, "dist/image")),
+      isVerified: values.verify === true,
+      isBump: values.bump === true,
+    };
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}

@@ -1,0 +1,187 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { version } from "../../src/base/version.ts";
+import { buildShipped, type Programs } from "../build.ts";
+import { inputsHash } from "../build/inputs.ts";
+import { packageCache, packageFiles } from "../debian/package-cache.ts";
+import { readPins, type Architecture, type Pins } from "../debian/pins.ts";
+import { FileTree } from "./file-tree.ts";
+import { imageSbom } from "./image-sbom.ts";
+import { archiveOf, digestOf, layerOf, type Layer, type PlatformImage } from "./oci.ts";
+import { baseLayer, guardLayer } from "./package-files.ts";
+import { imageHost, recipes, type Recipe } from "./recipes.ts";
+import { sourceDate } from "./source-date.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+/** Everything besides the programs that decides what is in an image. */
+const inputs = ["scripts/image", "scripts/debian", "scripts/sbom", "package-lock.json", "src/config/daemon-env.ts"];
+
+export interface BuiltImage {
+  readonly name: Recipe["name"];
+  /** The file beside images.json. */
+  readonly archive: string;
+  /** Of the index of all platforms. */
+  readonly digest: string;
+  /** The digest of each platform's manifest: `linux/amd64`. */
+  readonly platforms: Readonly<Record<string, string>>;
+}
+
+/** The content of images.json. */
+export interface Images {
+  readonly version: string;
+  readonly images: readonly BuiltImage[];
+}
+
+export interface ImageOrder {
+  readonly architectures: readonly Architecture[];
+  readonly outDir: string;
+  /** The packages; those of the pins file unless a test has to use others. */
+  readonly pins?: Pins;
+}
+
+/**
+ * Makes the images of this checkout as OCI layouts: DIR/levee.oci.tar, DIR/levee-guard.oci.tar and DIR/images.json. Does
+ * nothing when nothing has changed.
+ */
+export function buildImages({ architectures, outDir, pins = readPins() }: ImageOrder): Images {
+  const createdAt = sourceDate(root, process.env);
+  const programs = new Map(architectures.map((architecture) => [architecture, buildShipped(architecture, pins)]));
+  const key = keyOf(programs, { createdAt, pins });
+  const known = upToDate(outDir, key);
+  if (known !== undefined) {
+    console.log("images: up to date");
+    return known;
+  }
+  const startedMs = performance.now();
+  mkdirSync(outDir, { recursive: true });
+  // Nobody takes an old list for the archives that are written below.
+  rmSync(join(outDir, "images.json"), { force: true });
+  const platforms = [...programs].map(
+    ([architecture, paths]) => new Platform(architecture, paths, { pins, createdAt }),
+  );
+  const images = recipes.map((recipe) => writeImage(recipe, platforms, { outDir, createdAt, pins }));
+  const built: Images = { version, images };
+  writeWhole(join(outDir, "images.json"), `${JSON.stringify(built, undefined, 2)}\n`);
+  writeWhole(join(outDir, ".inputs"), key);
+  console.log(`images: made in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
+  return built;
+}
+
+function keyOf(programs: ReadonlyMap<Architecture, Programs>, { createdAt, pins }: Made): string {
+  const about = `${Bun.version} ${version} ${createdAt.toISOString()} ${pins.text}`;
+  const hash = createHash("sha256").update(inputsHash(root, inputs, about));
+  for (const [architecture, { levee, shim }] of programs)
+    hash.update(`${architecture} ${digestOf(readFileSync(levee))} ${digestOf(readFileSync(shim))}\n`);
+  return hash.digest("hex");
+}
+
+function upToDate(outDir: string, key: string): Images | undefined {
+  const [listed, made] = [join(outDir, "images.json"), join(outDir, ".inputs")];
+  if (!existsSync(listed) || !existsSync(made) || readFileSync(made, "utf8") !== key) return undefined;
+  const images = JSON.parse(readFileSync(listed, "utf8")) as Images; // written below
+  return images.images.every(({ archive }) => existsSync(join(outDir, archive))) ? images : undefined;
+}
+
+interface Made {
+  readonly pins: Pins;
+  readonly createdAt: Date;
+}
+
+/** The layers for one architecture. Those that both images have are made once. */
+class Platform {
+  readonly architecture: Architecture;
+  readonly #programs: Programs;
+  readonly #made: Made;
+  readonly #layers = new Map<string, Layer>();
+
+  constructor(architecture: Architecture, programs: Programs, made: Made) {
+    this.architecture = architecture;
+    this.#programs = programs;
+    this.#made = made;
+  }
+
+  imageOf(recipe: Recipe): PlatformImage {
+    const packages = recipe.packages.map((set) => this.#layer(`Debian packages: ${set}`, () => this.#packages(set)));
+    const programs = recipe.programs.map((name) => this.#layer(name, () => this.#program(name)));
+    const sbom = this.#layer(`bill of materials of ${recipe.name}`, () => this.#sbom(recipe));
+    return { architecture: this.architecture, layers: [...packages, ...programs, sbom] };
+  }
+
+  #layer(about: string, tree: () => FileTree): Layer {
+    const made = this.#layers.get(about) ?? layerOf(about, tree().entries, pinnedSeconds(this.#made.pins));
+    this.#layers.set(about, made);
+    return made;
+  }
+
+  #packages(set: Recipe["packages"][number]): FileTree {
+    const files = packageFiles(this.#made.pins.of(set, this.architecture), packageCache());
+    return set === "base" ? baseLayer(files) : guardLayer(files);
+  }
+
+  #program(name: Recipe["programs"][number]): FileTree {
+    const tree = new FileTree();
+    tree.file(`usr/local/bin/${name}`, readFileSync(this.#pathOf(name)), 0o755);
+    return tree;
+  }
+
+  /** The bill of materials is part of the image that it describes. */
+  #sbom(recipe: Recipe): FileTree {
+    const { architecture } = this;
+    const packages = recipe.packages.flatMap((set) => this.#made.pins.of(set, architecture));
+    const programs = recipe.programs.map((name) => ({ name, content: readFileSync(this.#pathOf(name)) }));
+    const content = { image: recipe.name, version, architecture, programs, packages, ...this.#made };
+    const tree = new FileTree();
+    tree.file("usr/share/levee/sbom.spdx.json", imageSbom(content));
+    return tree;
+  }
+
+  #pathOf(name: Recipe["programs"][number]): string {
+    return name === "levee" ? this.#programs.levee : this.#programs.shim;
+  }
+}
+
+function writeImage(
+  recipe: Recipe,
+  platforms: readonly Platform[],
+  to: Made & { readonly outDir: string },
+): BuiltImage {
+  const archive = `${recipe.name}.oci.tar`;
+  const {
+    content,
+    digest,
+    platforms: digests,
+  } = archiveOf(
+    {
+      reference: `${imageHost}/${recipe.name}:${version}`,
+      labels: {
+        "org.opencontainers.image.title": recipe.name,
+        "org.opencontainers.image.description": recipe.description,
+        "org.opencontainers.image.licenses": "Apache-2.0",
+        "org.opencontainers.image.version": version,
+      },
+      start: recipe.start,
+      createdAt: to.createdAt,
+      platforms: platforms.map((platform) => platform.imageOf(recipe)),
+    },
+    pinnedSeconds(to.pins),
+  );
+  writeWhole(join(to.outDir, archive), content);
+  console.log(`${archive}: ${(content.length / 1_048_576).toFixed(1)} MiB, ${digest}`);
+  return { name: recipe.name, archive, digest, platforms: digests };
+}
+
+/** The time of every file in the layers: it changes with the packages, so that an unchanged layer keeps its digest. */
+function pinnedSeconds({ date }: Pins): number {
+  return Date.parse(date) / 1_000;
+}
+
+function writeWhole(path: string, content: string | Uint8Array): void {
+  const fresh = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(fresh, content);
+    renameSync(fresh, path);
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
