@@ -28,7 +28,10 @@ export async function installCalico(node: ClusterNode, folder: string): Promise<
     objects.filter(({ kind }) => appliedKinds.includes(kind ?? "")),
   );
   await until("Calico's objects can be made", () => api.find(`${group}/ippools`));
-  await api.apply(`${group}/clusterinformations/default`, own("ClusterInformation", "default", { datastoreReady: true }));
+  await api.apply(
+    `${group}/clusterinformations/default`,
+    own("ClusterInformation", "default", { datastoreReady: true }),
+  );
   const pool = { cidr: "10.246.0.0/16", blockSize: 26, nodeSelector: "all()", ipipMode: "Never", vxlanMode: "Never" };
   const uses = { allowedUses: ["Workload"], natOutgoing: false };
   await api.apply(`${group}/ippools/default-ipv4-ippool`, own("IPPool", "default-ipv4-ippool", { ...pool, ...uses }));

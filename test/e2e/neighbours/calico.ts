@@ -40,7 +40,9 @@ test(
     const { cluster, levee } = scene;
     const pods = await cluster.pods.run(podsOn(twenty, "blue"), longMs);
     say("20 pods are ready");
-    const addresses = twenty.map((pod) => podInterfaces(pod).find(({ ifname }) => ifname === "eth0")?.addresses[0] ?? "");
+    const addresses = twenty.map(
+      (pod) => podInterfaces(pod).find(({ ifname }) => ifname === "eth0")?.addresses[0] ?? "",
+    );
     for (const address of addresses) expect(address).toStartWith("10.246.");
     expect(new Set(addresses).size).toBe(20);
     expect((await calicoHandles(cluster.api)).length).toBe(20);

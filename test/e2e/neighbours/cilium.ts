@@ -51,7 +51,8 @@ test(
     expect(add.stdin).toBe(expected);
     const reason = await until(
       "the pod's events name the agent",
-      async () => (await eventsOf(cluster.api, "lonely")).find(({ message }) => message.includes("Is the agent running?")),
+      async () =>
+        (await eventsOf(cluster.api, "lonely")).find(({ message }) => message.includes("Is the agent running?")),
       { timeoutMs: 120_000 },
     );
     say(`the pod's event: ${reason.message.replaceAll(/\s+/gu, " ").slice(0, 400)}`);

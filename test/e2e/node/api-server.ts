@@ -28,7 +28,7 @@ export interface ApiServer {
 export async function startApiServer(
   machine: Pick<Machine, "path" | "logFolder">,
   bin: string,
-  address = nodeAddress,
+  address: string = nodeAddress,
 ): Promise<ApiServer> {
   const pki = machine.path("pki");
   mkdirSync(pki, { recursive: true });
