@@ -3,6 +3,9 @@ import type { Peer } from "./peer.ts";
 
 const flannelVersion = "v0.28.9";
 
+/** The backend for one cloud is left out: not every module proxy offers that cloud's library. */
+const withoutTencent = { "pkg/backend/tencentvpc/tencentvpc.go": "package tencentvpc\n" };
+
 /** Flannel's daemon, which gives a node its part of the pods' addresses and routes to the others, with its manifest. */
 export function flanneld(): Promise<Peer> {
   return modulePrograms({
@@ -12,6 +15,7 @@ export function flanneld(): Promise<Peer> {
     packages: [],
     named: { ".": "flanneld" },
     files: ["Documentation/kube-flannel.yml"],
+    added: withoutTencent,
     ldflags: `-X github.com/flannel-io/flannel/pkg/version.Version=${flannelVersion}`,
   });
 }
