@@ -124,7 +124,8 @@ export async function runVmSmokeWhereReady(): Promise<Outcome> {
 function reasonToSkip(): string | undefined {
   const [missing] = missingFor("vm", thisMachine());
   if (missing !== undefined) return `${missing.what} is missing; npm run e2e -- --vm-smoke installs it`;
-  if (madeVmImage(usualDebian) === undefined) return "the machine's image has not been made; npm run e2e -- --vm-smoke makes it";
+  if (madeVmImage(usualDebian) === undefined)
+    return "the machine's image has not been made; npm run e2e -- --vm-smoke makes it";
   return undefined;
 }
 

@@ -88,7 +88,8 @@ export class VirtualMachine {
   /** Puts what the node's services and Levee's pods said beside the logs of this machine's programs. */
   async keepJournal(): Promise<void> {
     if (!this.isRunning) return;
-    const said = "journalctl --no-pager --output=short-iso --lines=50000; tail -n +1 /var/log/pods/levee-system_*/*/*.log";
+    const said =
+      "journalctl --no-pager --output=short-iso --lines=50000; tail -n +1 /var/log/pods/levee-system_*/*/*.log";
     const { stdout, stderr } = await this.shell.try(said, journalMs);
     writeFileSync(join(this.#folder, "logs", "guest.log"), `${stdout}${stderr}`);
   }
