@@ -28,6 +28,6 @@ export function krewManifest(version: string, url: string, archives: readonly Pr
     },
   };
   const [first] = archives;
-  const note = `# Without a server: kubectl krew install --manifest=krew.yaml --archive=${first?.file ?? ""}\n`;
+  const note = `# Without a server: kubectl krew install --manifest=krew/levee.yaml --archive=${first?.file ?? ""}\n`;
   return note + stringify(plugin, { lineWidth: 0 });
 }
