@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync } from "node:fs";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { pinsFile } from "../../../scripts/debian/pins.ts";
+import { testPins } from "../../../scripts/e2e/test-images.ts";
 import { copyTree } from "../../../scripts/image/verify-images.ts";
 import { sourceDate } from "../../../scripts/image/source-date.ts";
 
@@ -14,6 +16,7 @@ export function committedCopy(folder: string): string {
   for (const part of builtParts)
     if (existsSync(join(root, "dist", part)))
       cpSync(join(root, "dist", part), join(folder, "dist", part), { recursive: true });
+  writeFileSync(join(folder, pinsFile), testPins().text);
   git(folder, "init", "--quiet");
   git(folder, "add", "--all");
   git(folder, "commit", "--quiet", "--message", "A copy");
