@@ -77,14 +77,14 @@ describe.each([
 
   test("ctr imports and unpacks the archives, and a tag gives the name of the manifests", () => {
     for (const image of built.images) {
-      // Each layer is unpacked and compared with its hash. The usual way of unpacking needs mounts that a test may not have.
-      ctr("images", "import", "--snapshotter", "native", archiveOf(image));
+      // Each layer is unpacked and compared with its hash.
+      ctr("images", "import", archiveOf(image));
       ctr("images", "tag", nameOf(image), pinnedNameOf(image));
       const line = ctr("images", "ls").split("\n").find((each) => each.startsWith(`${pinnedNameOf(image)} `));
       expect(line).toContain(` ${image.digest} `);
       expect(line).toContain("linux/amd64,linux/arm64");
     }
-    expect(ctr("images", "check", "--snapshotter", "native")).not.toMatch(/incomplete|false/u);
+    expect(ctr("images", "check")).not.toMatch(/incomplete|false/u);
   });
 
   test("nerdctl loads the archive", async () => {
@@ -92,7 +92,7 @@ describe.each([
     const own = ["--address", socket, "--namespace", "other", "--data-root", join(folder, `nerdctl-${name}`)];
     const [image] = built.images;
     if (image === undefined) throw new Error("images.json has no image");
-    expect(run(program, ...own, "--snapshotter", "native", "load", "-i", archiveOf(image))).toContain(nameOf(image));
+    expect(run(program, ...own, "load", "-i", archiveOf(image))).toContain(nameOf(image));
     const listed = run(ctrProgram, "--address", socket, "--namespace", "other", "images", "ls");
     expect(listed).toMatch(new RegExp(`^${nameOf(image).replaceAll(".", "\\.")} .* ${image.digest} `, "mu"));
   });
