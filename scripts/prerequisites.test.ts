@@ -41,7 +41,16 @@ describe("missingFor", () => {
   });
 
   test("asks for the parts of a node that the distribution has, when they are to be run", () => {
-    const nodeParts = ["etcd", "containerd", "runc", "openssl", "skopeo", "podman", "docker-registry", "qemu-aarch64-static"];
+    const nodeParts = [
+      "etcd",
+      "containerd",
+      "runc",
+      "openssl",
+      "skopeo",
+      "podman",
+      "docker-registry",
+      "qemu-aarch64-static",
+    ];
     const bare: Partial<Machine> = {
       hasProgram: (name) => !nodeParts.includes(name),
       hasFile: (path) => path !== "/bin/busybox",

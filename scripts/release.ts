@@ -29,7 +29,7 @@ function usage(): string {
     "Examples:",
     "  npm run release",
     "  npm run release -- --verify",
-    `  npm run release -- --out /tmp/levee-${version} --url https://downloads.example.com/levee/${version}`,
+    `  npm run release -- --out /tmp/levee-${version} --url https://files.example/levee/${version}`,
   ].join("\n");
 }
 

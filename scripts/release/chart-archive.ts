@@ -26,7 +26,7 @@ export function chartArchive(images: readonly ReleaseImage[], date: Date): Uint8
 }
 
 /** The chart's values with the images of the release. */
-export function chartValues(text: string, images: readonly ReleaseImage[]): string {
+function chartValues(text: string, images: readonly ReleaseImage[]): string {
   const values = parseDocument(text);
   for (const [path, name] of [
     [["image"], "levee"],

@@ -21,7 +21,7 @@ export function someParts(folder: string): Parts {
   });
   return {
     commit: { id: "c".repeat(40), date },
-    url: "https://downloads.example.com/levee",
+    url: "https://files.example/levee",
     images: { version, images: [someImage(folder, "levee"), someImage(folder, "levee-guard")] },
     imageDir: folder,
     programs: new Map(programs),

@@ -76,23 +76,22 @@ describe("writeRelease", () => {
       .trimEnd()
       .split("\n")
       .map((line) => line.slice(66));
-    expect([...listed, "SHA256SUMS"].toSorted()).toEqual(filesOf(release));
+    expect([...listed, "SHA256SUMS"].toSorted()).toEqual([...filesOf(release)]);
   });
 
   test("has nothing without a digest, and nothing that the API server would refuse", () => {
     const texts = filesOf(release).filter((path) => /\.(?:yaml|json|md)$/u.test(path));
     expect(texts.length).toBeGreaterThan(25);
-    for (const path of texts) {
-      expect(`${path} ${text(path)}`).not.toContain(`sha256:${"0".repeat(64)}`);
-      expect(text(path)).not.toContain(unreleasedMark);
-    }
+    const unfit = texts.filter((path) => /sha256:0{64}/u.test(text(path)) || text(path).includes(unreleasedMark));
+    expect(unfit).toEqual([]);
   });
 
   test("is a release for levee manifests: each file, with another registry", async () => {
     const facts = await readRelease(release);
     expect({ version: facts.version, commit: facts.commit }).toEqual({ version, commit: parts.commit.id });
     const site = await siteManifests(release, facts, "registry.example.com/site");
-    for (const { path, text: changed } of site) expect(`${path} ${changed}`).not.toContain("levee.dev/");
+    const unchanged = site.filter((file) => /levee\.dev\/levee(?:-guard)?(?:@|$)/mu.test(file.text));
+    expect(unchanged.map(({ path }) => path)).toEqual([]);
     const install = site.find(({ path }) => path === "install.yaml");
     expect(install?.text).toBe(text("install.yaml").replaceAll("levee.dev/", "registry.example.com/site/"));
     expect(install?.images).toBe(3);
@@ -123,7 +122,7 @@ describe("writeRelease", () => {
     for (const [at, architecture] of ["amd64", "arm64"].entries()) {
       const file = `levee-${version}-linux-${architecture}.tar.gz`;
       expect(spec.platforms[at]).toMatchObject({
-        uri: `https://downloads.example.com/levee/${file}`,
+        uri: `https://files.example/levee/${file}`,
         sha256: sha256(file),
         bin: "levee",
       });
@@ -177,14 +176,15 @@ describe("the provenance", () => {
 });
 
 describe.skipIf(helm === undefined)("the chart", () => {
-  const chart = `levee-${version}.tgz`;
+  // Helm takes an old one for granted where there is no cluster.
+  const chart = [`levee-${version}.tgz`, "--kube-version", "1.30.0"];
 
   test("passes helm lint", () => {
-    expect(run(helm ?? "", "lint", "--strict", chart)).toContain("0 chart(s) failed");
+    expect(run(helm ?? "", "lint", "--strict", ...chart)).toContain("0 chart(s) failed");
   });
 
   test("renders the images of the release, without a setting", () => {
-    const objects = parseAllDocuments(run(helm ?? "", "template", "levee", chart, "-n", "levee-system"));
+    const objects = parseAllDocuments(run(helm ?? "", "template", "levee", ...chart, "-n", "levee-system"));
     const images = [...JSON.stringify(objects.map((each) => each.toJS() as unknown)).matchAll(/"image":"([^"]+)"/gu)];
     expect(images.map(([, image]) => image)).toEqual(
       Array.from({ length: 3 }, () => `levee.dev/levee@${parts.images.images[0]?.digest ?? ""}`),
@@ -194,12 +194,12 @@ describe.skipIf(helm === undefined)("the chart", () => {
   test("gives a guard with repositories the image with git", () => {
     const repository = 'guard.git.repositories=[{"url":"https://git.example/a.git","branches":["main"],"paths":["a"]}]';
     const set = ["--set", "guard.enabled=true", "--set-json", repository];
-    const out = run(helm ?? "", "template", "levee", chart, "-n", "levee-system", ...set);
+    const out = run(helm ?? "", "template", "levee", ...chart, "-n", "levee-system", ...set);
     expect(out).toContain(`image: "levee.dev/levee-guard@${parts.images.images[1]?.digest ?? ""}"`);
   });
 
   test("refuses a wrong value by its schema", () => {
-    const args = ["template", "levee", chart, "-n", "levee-system", "--set", "healthPort=none"];
+    const args = ["template", "levee", ...chart, "-n", "levee-system", "--set", "healthPort=none"];
     const { status, stderr } = spawnSync(helm ?? "", args, { cwd: release, encoding: "utf8" });
     expect({ status, named: stderr.includes("healthPort") }).toEqual({ status: 1, named: true });
   });

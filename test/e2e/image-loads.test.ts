@@ -80,7 +80,9 @@ describe.each([
       // Each layer is unpacked and compared with its hash.
       ctr("images", "import", archiveOf(image));
       ctr("images", "tag", nameOf(image), pinnedNameOf(image));
-      const line = ctr("images", "ls").split("\n").find((each) => each.startsWith(`${pinnedNameOf(image)} `));
+      const line = ctr("images", "ls")
+        .split("\n")
+        .find((each) => each.startsWith(`${pinnedNameOf(image)} `));
       expect(line).toContain(` ${image.digest} `);
       expect(line).toContain("linux/amd64,linux/arm64");
     }

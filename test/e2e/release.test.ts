@@ -136,10 +136,11 @@ describe("a site with a registry of its own", () => {
 describe("the chart", () => {
   test("passes lint, and renders the site's image from the values beside its manifests", async () => {
     const program = join(builtFolder(await helm()), "helm");
-    const chart = join(release, `levee-${version}.tgz`);
-    expect(run(program, "lint", "--strict", chart)).toContain("0 chart(s) failed");
+    // Helm takes an old one for granted where there is no cluster.
+    const chart = [join(release, `levee-${version}.tgz`), "--kube-version", "1.30.0"];
+    expect(run(program, "lint", "--strict", ...chart)).toContain("0 chart(s) failed");
     const values = join(base, "work/site/helm-values.yaml");
-    const out = run(program, "template", "levee", chart, "-n", "levee-system", "-f", values);
+    const out = run(program, "template", "levee", ...chart, "-n", "levee-system", "-f", values);
     const images = [...out.matchAll(/^ +(?:- )?image: "?([^\s"]+)/gmu)].map(([, image]) => image ?? "");
     expect(images).toHaveLength(3);
     for (const image of images) expect(image).toStartWith(`${registry.address}/site/levee@sha256:`);
