@@ -44,10 +44,9 @@ test(
     await cluster.untilNodeReady();
     await cluster.pods.create(podsOn(["lonely"], "blue"));
     const add = await until("the plugin was run", () => callOf("ADD"), { timeoutMs: 60_000 });
-    const expected = withMembers(pluginText(readFileSync(ciliumConf, "utf8"), "cilium-cni"), {
-      name: "cilium",
-      cniVersion: "1.0.0",
-    });
+    const conf = readFileSync(ciliumConf, "utf8");
+    const { name, cniVersion } = JSON.parse(conf) as { name: string; cniVersion: string };
+    const expected = withMembers(pluginText(conf, "cilium-cni"), { name, cniVersion });
     expect(add.stdin).toBe(expected);
     const reason = await until(
       "the pod's events name the agent",
