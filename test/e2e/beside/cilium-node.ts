@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { confFolder } from "../networks.ts";
+import { confFolder, listing } from "../networks.ts";
 import type { ClusterNode } from "../node/cluster-node.ts";
 import { Program } from "../program.ts";
 import { installRecorded } from "../recorder.ts";
 
+const runFolder = "/var/run/cilium";
 export const ciliumConf = join(confFolder, "05-cilium.conflist");
 
 /** Cilium's plugin, and of its agent the part that keeps the folder of confs. The rest of the agent needs eBPF. */
@@ -30,8 +31,21 @@ export class CiliumNode {
 
   async start(): Promise<void> {
     installRecorded("cilium-cni", join(this.#folder, "cilium-cni"));
-    mkdirSync("/var/run/cilium", { recursive: true });
+    mkdirSync(runFolder, { recursive: true });
     this.peaceful.start();
     await this.peaceful.untilUp("has written its conf", async () => existsSync(ciliumConf));
   }
+}
+
+/**
+ * As an agent leaves it that died. Its plugin then writes deletes down for the next agent; before the first agent has
+ * started it waits for three quarters of a minute.
+ */
+export function leaveDeadSocket(): void {
+  writeFileSync(join(runFolder, "cilium.sock"), "");
+}
+
+/** Deletes that its plugin has written down for the agent. */
+export function queuedDeletes(): readonly string[] {
+  return listing(join(runFolder, "deleteQueue")).filter((name) => name.endsWith(".delete"));
 }

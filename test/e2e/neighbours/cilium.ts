@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { NodeAnswer } from "../../../src/wire/node-view.ts";
+import type { LeaksAnswer, NodeAnswer } from "../../../src/wire/node-view.ts";
 import { cilium } from "../../peers/cilium.ts";
 import { builtFolder } from "../../peers/peer.ts";
-import { ciliumConf, CiliumNode } from "../beside/cilium-node.ts";
+import { ciliumConf, CiliumNode, leaveDeadSocket, queuedDeletes } from "../beside/cilium-node.ts";
 import { pluginText, withMembers } from "../beside/plugin-text.ts";
 import { eventsOf } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 test(
-  "its conf, as its agent writes it, reaches the plugin byte for byte; a missing agent is named, and nothing is left",
+  "its conf, as its agent writes it, reaches the plugin byte for byte, and a missing agent is named",
   async () => {
     const { cluster, levee } = scene;
     await cluster.untilNodeReady();
@@ -57,7 +57,29 @@ test(
     say(`the pod's event: ${reason.message.replaceAll(/\s+/gu, " ").slice(0, 400)}`);
     await cluster.pods.remove(["lonely"]);
     expect((await until("its DEL was run", () => callOf("DEL"))).stdin).toBe(expected);
+  },
+  longMs,
+);
+
+test(
+  "its DEL waits for an agent that has not started: Levee keeps it in mind, and nothing is left once Cilium takes it",
+  async () => {
+    const { levee } = scene;
+    const { leaks } = await levee.ask<LeaksAnswer>({ ask: "leaks" });
+    expect(leaks.map(({ pod, network }) => `${pod} ${network}`)).toContain("lonely cilium");
+    for (const { reason } of leaks) expect(reason).toContain("cilium-cni was killed");
+    leaveDeadSocket();
+    await until(
+      "the leaks are gone",
+      async () => {
+        const left = (await levee.ask<LeaksAnswer>({ ask: "leaks", retry: true })).leaks;
+        expect(left).toEqual([]);
+        return true;
+      },
+      { everyMs: 2_000 },
+    );
     await untilNothingIsLeft(levee);
+    expect(queuedDeletes().length).toBeGreaterThan(0);
   },
   longMs,
 );
