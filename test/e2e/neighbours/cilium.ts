@@ -40,7 +40,7 @@ afterAll(async () => {
 test(
   "its conf, as its agent writes it, reaches the plugin byte for byte, and a missing agent is named",
   async () => {
-    const { cluster, levee } = scene;
+    const { cluster } = scene;
     await cluster.untilNodeReady();
     await cluster.pods.create(podsOn(["lonely"], "blue"));
     const add = await until("the plugin was run", () => callOf("ADD"), { timeoutMs: 60_000 });
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  "its DEL waits for an agent that has not started: Levee keeps it in mind, and nothing is left once Cilium takes it",
+  "its DEL waits for an agent that has not started: Levee keeps it in its ledger, and nothing is left once Cilium takes it",
   async () => {
     const { levee } = scene;
     const { leaks } = await levee.ask<LeaksAnswer>({ ask: "leaks" });
