@@ -4,7 +4,7 @@ import { PackagesGone } from "../debian/package-cache.ts";
 import { architectures, parsePins, readPins, type Pins } from "../debian/pins.ts";
 import { buildImages, type Images } from "../image/build-images.ts";
 
-const outDir = join(resolve(import.meta.dirname, "../.."), "dist/image");
+export const imagesFolder = join(resolve(import.meta.dirname, "../.."), "dist/image");
 
 /**
  * The images for the tests. Debian's archive forgets old versions, so a checkout of some weeks ago is tested with the
@@ -22,11 +22,11 @@ export function testPins(): Pins {
 function buildWithSomePins(): { readonly images: Images; readonly pins: Pins } {
   const pins = readPins();
   try {
-    return { images: buildImages({ architectures, outDir, pins }), pins };
+    return { images: buildImages({ architectures, outDir: imagesFolder, pins }), pins };
   } catch (thrown) {
     if (!(thrown instanceof PackagesGone)) throw thrown;
     console.warn(`${thrown.message}\nThe tests go on with the versions that are offered today`);
     const offered = parsePins(offeredPins(new Date()));
-    return { images: buildImages({ architectures, outDir, pins: offered }), pins: offered };
+    return { images: buildImages({ architectures, outDir: imagesFolder, pins: offered }), pins: offered };
   }
 }
