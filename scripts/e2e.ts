@@ -37,7 +37,14 @@ const busyboxBytesMax = 16 * 1024 * 1024;
 const testTimeoutMs = 300_000;
 
 /** The slowest begin first. */
-const patientTests: readonly string[] = ["compat-generated", "guard", "guard-acts", "guard-runs", "guard-sources"];
+const patientTests: readonly string[] = [
+  "release",
+  "compat-generated",
+  "guard",
+  "guard-acts",
+  "guard-runs",
+  "guard-sources",
+];
 /** Files that run at once. They mostly wait, and the scenarios leave them one core of two. */
 const serverLanes = 3;
 
