@@ -1,3 +1,5 @@
+import { calico } from "../peers/calico.ts";
+import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import type { Peer } from "../peers/peer.ts";
 import { whereabouts } from "../peers/whereabouts.ts";
 
@@ -13,4 +15,6 @@ export interface Neighbour {
 /** All neighbours, in the order in which they run, each on a cluster of its own. */
 export const neighbours: readonly Neighbour[] = [
   { name: "whereabouts", about: "addresses from the API server, 200 pods at once", peers: [whereabouts] },
+  { name: "flannel", about: "as the primary network of two nodes", peers: [flanneld, flannelPlugin] },
+  { name: "calico", about: "its CNI plugin and its IPAM as the primary network, without Felix", peers: [calico] },
 ];
