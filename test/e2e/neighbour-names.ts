@@ -1,3 +1,4 @@
+import { calico } from "../peers/calico.ts";
 import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import type { Peer } from "../peers/peer.ts";
 import { draExampleDriver } from "../peers/dra-example-driver.ts";
@@ -28,4 +29,5 @@ export const neighbours: readonly Neighbour[] = [
     peers: [kubevirt],
   },
   { name: "flannel", about: "as the primary network of two nodes", peers: [flanneld, flannelPlugin] },
+  { name: "calico", about: "its CNI plugin and its IPAM as the primary network, without Felix", peers: [calico] },
 ];
