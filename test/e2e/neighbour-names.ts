@@ -1,4 +1,5 @@
 import { calico } from "../peers/calico.ts";
+import { cilium } from "../peers/cilium.ts";
 import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import type { Peer } from "../peers/peer.ts";
 import { draExampleDriver } from "../peers/dra-example-driver.ts";
@@ -30,4 +31,5 @@ export const neighbours: readonly Neighbour[] = [
   },
   { name: "flannel", about: "as the primary network of two nodes", peers: [flanneld, flannelPlugin] },
   { name: "calico", about: "its CNI plugin and its IPAM as the primary network, without Felix", peers: [calico] },
+  { name: "cilium", about: "its CNI plugin without its agent, and what the agent does to confs", peers: [cilium] },
 ];
