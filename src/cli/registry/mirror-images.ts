@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { LineCounter } from "yaml";
-import { usageFailure } from "../failure.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
 import { documentsOf } from "./image-places.ts";
 import { parseImage, registryOf } from "./image-reference.ts";
 import { namedImages } from "./named-images.ts";
@@ -43,7 +43,9 @@ export async function mirrorImages(paths: readonly string[]): Promise<readonly M
       found.set(image.image, { ...image, files });
     }
   }
-  return [...found.values()];
+  const images = [...found.values()];
+  refuseSharedNames(images);
+  return images;
 }
 
 async function releaseImages(folder: string): Promise<readonly MirrorImage[]> {
@@ -85,6 +87,7 @@ function asMirrorImage(name: string, file: string, pins: ReadonlyMap<string, str
   if (found === undefined) return [];
   const { tag } = found;
   const digest = found.digest ?? pins.get(name);
+  if (digest !== undefined && /^sha256:0+$/u.test(digest)) throw withoutDigest(name, file);
   const registry = registryOf(found.name);
   const path = registry === undefined ? found.name : found.name.slice(registry.length + 1);
   // Registries remove images without a tag when they clean up.
@@ -93,4 +96,27 @@ function asMirrorImage(name: string, file: string, pins: ReadonlyMap<string, str
   return [
     { image: name, digest, source: `docker://${pinned}`, target: `${path}:${targetTag}`, platforms: [], files: [file] },
   ];
+}
+
+/** Zeros stand in our own manifests until a release fills them in. */
+function withoutDigest(name: string, file: string): CommandFailure {
+  return new CommandFailure("no-manifest", `Cannot list ${name} in ${file}: zeros stand where its digest is missing`, {
+    remedy: "give the same file of a release, or fill in the image: docs/install.md",
+  });
+}
+
+/** Two registries may have images of one name, and the second copy would take the first one's tag away. */
+function refuseSharedNames(images: readonly MirrorImage[]): void {
+  const seen = new Map<string, MirrorImage>();
+  // An image by tag is refused for itself.
+  for (const image of images.filter(({ digest }) => digest !== undefined)) {
+    const other = seen.get(image.target) ?? image;
+    seen.set(image.target, other);
+    if (other.digest === image.digest) continue;
+    throw new CommandFailure(
+      "mirror-name",
+      `Cannot mirror ${other.image} and ${image.image}: both would be ${image.target}`,
+      { remedy: "list their files in two runs, each with a --registry that ends in a path of its own" },
+    );
+  }
 }

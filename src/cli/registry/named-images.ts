@@ -1,12 +1,12 @@
-import { isScalar, visit, type Document } from "yaml";
+import { isMap, isScalar, isSeq, visit, type Document } from "yaml";
 import { parseImage, registryOf } from "./image-reference.ts";
 
 /**
  * `image` of a container, and every other text that looks like an image of a registry: operators take the images of
- * their parts from variables and arguments.
+ * their parts from variables and arguments. A kustomization puts its images together from parts.
  */
 export function namedImages(document: Document): readonly string[] {
-  const names: string[] = [];
+  const names = [...kustomizedImages(document)];
   visit(document, {
     Pair(_key, pair) {
       if (!isScalar(pair.key) || pair.key.value !== "image" || !isScalar(pair.value)) return;
@@ -17,6 +17,16 @@ export function namedImages(document: Document): readonly string[] {
     },
   });
   return names;
+}
+
+function kustomizedImages({ contents }: Document): readonly string[] {
+  const images = isMap(contents) ? contents.get("images") : undefined;
+  if (!isSeq(images)) return [];
+  return images.items.flatMap((entry) => {
+    const part = (key: string): string => (isMap(entry) ? String(entry.get(key) ?? "") : "");
+    const [name, tag, digest] = [part("newName") || part("name"), part("newTag"), part("digest")];
+    return tag === "" && digest === "" ? [] : [`${name}${tag && `:${tag}`}${digest && `@${digest}`}`];
+  });
 }
 
 /** A host with a dot, a path, and a tag or a digest. Addresses of web pages have a scheme, and API groups no tag. */

@@ -225,6 +225,42 @@ spec:
     expect(err).toContain("skopeo inspect --format '{{.Digest}}' docker://quay.test/kubevirt/cdi-operator:v1.65.0");
   });
 
+  test("puts the images of a kustomization together", async () => {
+    const file = join(base, "kustomization.yaml");
+    const entries = [
+      `{name: operator, newName: quay.test/x/operator, digest: "${digests.levee}"}`,
+      `{name: quay.test/x/proxy, newTag: v2, digest: "${digests.guard}"}`,
+      "{name: quay.test/x/other, newName: quay.test/y/other}",
+    ];
+    writeFileSync(file, `images:\n${entries.map((entry) => `  - ${entry}\n`).join("")}`);
+    expect(await levee("mirror-list", file, "-o", "name")).toEqual({
+      status: 0,
+      out: `quay.test/x/operator@${digests.levee}\nquay.test/x/proxy:v2@${digests.guard}\n`,
+      err: "",
+    });
+  });
+
+  test("refuses two images that would get one name in the mirror", async () => {
+    const file = join(base, "two.yaml");
+    const container = (image: string): string => `kind: Pod\nspec: {containers: [{image: "${image}"}]}\n`;
+    const [one, other] = [`quay.test/x/y:v1@${digests.levee}`, `ghcr.test/x/y:v1@${digests.guard}`];
+    writeFileSync(file, `${container(one)}---\n${container(other)}`);
+    const { status, out, err } = await levee("mirror-list", file);
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toContain(`Cannot mirror ${one} and ${other}: both would be x/y:v1`);
+    // The same image under two addresses is one copy.
+    writeFileSync(file, `${container(one)}---\n${container(other.replace(digests.guard, digests.levee))}`);
+    expect((await levee("mirror-list", file)).status).toBe(0);
+  });
+
+  test("refuses the zeros of a repository without a release", async () => {
+    const file = join(base, "zeros.yaml");
+    writeFileSync(file, `kind: Pod\nspec: {containers: [{image: "levee@sha256:${"0".repeat(64)}"}]}\n`);
+    const { status, out, err } = await levee("mirror-list", file);
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toContain("zeros stand where its digest is missing");
+  });
+
   test("refuses a folder that names no image", async () => {
     const folder = join(base, "empty");
     mkdirSync(folder, { recursive: true });

@@ -12,9 +12,13 @@ export function sourceUrl(text: string): URL {
   if (url.hash !== "") throw badUrl(text, "it has a # part, as pages have", "give the address of the file itself");
   if (url.protocol === "https:") return url;
   if (url.protocol === "http:" && isLoopback(url)) return url;
+  if (url.protocol === "file:") throw badUrl(text, "it is not https://", fileRemedy);
   const why = url.protocol === "http:" ? "without TLS anybody on the way can change the file" : "it is not https://";
   throw badUrl(text, why, "give an https:// address");
 }
+
+const fileRemedy =
+  "give the https:// address that the file was published at, and the file itself with --from FILE --sha256 HEX";
 
 /** Where a redirect leads. It may lead to another host, but never away from TLS, and never from outside to this machine. */
 export function redirectedUrl(from: URL, location: string): URL {
