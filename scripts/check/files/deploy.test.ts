@@ -33,3 +33,15 @@ test("deployRule finds rendered files that are outdated, and images named by tag
   expect(problems).toContain("examples/y.yaml:1 the image busybox is not named by its digest");
   expect(problems.filter((problem) => problem.includes("digest"))).toHaveLength(2);
 });
+
+test("deployRule finds files in the folders of Argo CD that nobody renders", async () => {
+  const problems = await problemsIn(deployRule, {
+    ...sources,
+    "deploy/gitops/apps/levee/more.yaml": "kind: ConfigMap\n",
+    "deploy/gitops/apps/cdi/README.md": "How to fill it\n",
+    "deploy/gitops/apps/kubevirt-vms/namespace.yaml": "kind: Namespace\n",
+  });
+  expect(problems.filter((problem) => problem.includes("no source says"))).toEqual([
+    "deploy/gitops/apps/levee/more.yaml:0 no source says what is in it",
+  ]);
+});

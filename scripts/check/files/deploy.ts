@@ -2,13 +2,35 @@ import { renderedFiles } from "../../deploy/rendered.ts";
 import { fileRule, type Problem } from "../rule.ts";
 import type { Tree } from "../tree.ts";
 
-/** Rendered files are up to date, and no image is named by a tag. */
-export const deployRule = fileRule("deploy", (tree) => [...staleProblems(tree), ...tagProblems(tree)]);
+/** Rendered files are up to date, no other file is among them for Argo CD, and no image is named by a tag. */
+export const deployRule = fileRule("deploy", (tree) => {
+  const rendered = renderedFiles((path) => tree.read(path));
+  return [...staleProblems(tree, rendered), ...strayProblems(tree, rendered), ...tagProblems(tree)];
+});
 
-function staleProblems(tree: Tree): readonly Problem[] {
-  return [...renderedFiles((path) => tree.read(path))]
+type Rendered = ReturnType<typeof renderedFiles>;
+
+function staleProblems(tree: Tree, rendered: Rendered): readonly Problem[] {
+  return [...rendered]
     .filter(([path, text]) => tree.read(path) !== text)
     .map(([file]) => ({ file, line: 0, message: "not as its sources say", remedy: "npm run deploy:render" }));
+}
+
+const appsFolder = "deploy/gitops/apps/";
+/** What is not ours to render: the folder for the files of others, and the namespace of the example. */
+const handWritten = /^(?:cdi\/|kubevirt-vms\/namespace\.yaml$)/u;
+
+/** Argo CD applies every file in these folders. */
+function strayProblems(tree: Tree, rendered: Rendered): readonly Problem[] {
+  return tree.files
+    .filter((path) => path.startsWith(appsFolder) && !rendered.has(path))
+    .filter((path) => !handWritten.test(path.slice(appsFolder.length)))
+    .map((file) => ({
+      file,
+      line: 0,
+      message: "no source says what is in it",
+      remedy: "Make it in scripts/deploy/gitops.ts, or remove it",
+    }));
 }
 
 const imageLine = /^\s*(?:- )?image:\s+["']?([^\s"']+)/u;

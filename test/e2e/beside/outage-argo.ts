@@ -38,12 +38,14 @@ export class RealArgo {
     server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }));
     await this.argo.start("argocd-repo-server", "argocd-application-controller");
     this.#ended = this.#follow();
-    await until("everything is synced", async () => {
-      const states = await this.argo.applications();
-      const others = states.filter(({ sync }) => sync !== "Synced");
-      if (others.length > 0) throw new Error(JSON.stringify(others));
-      return states.length === applications.length || undefined;
-    });
+    await until("everything is synced", () => this.#areAllSynced(applications.length), { timeoutMs: 180_000 });
+  }
+
+  async #areAllSynced(count: number): Promise<true | undefined> {
+    const states = await this.argo.applications();
+    const others = states.filter(({ sync }) => sync !== "Synced");
+    if (others.length > 0) throw new Error(JSON.stringify(others));
+    return states.length === count || undefined;
   }
 
   async stop(): Promise<void> {
