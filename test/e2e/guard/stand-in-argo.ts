@@ -36,7 +36,7 @@ export class StandInArgo {
     const server = this.#server;
     server.must(["apply", "-f", join(import.meta.dir, "argo-crds.yaml")]);
     await untilServed(server, "applications.argoproj.io", "appprojects.argoproj.io");
-    const objects = applications.map((name) => application(name, `file://${this.#repository.folder}`));
+    const objects = applications.map((name) => syncedApplication(name, `file://${this.#repository.folder}`));
     server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }));
     this.#ended = this.#follow();
   }
@@ -113,7 +113,7 @@ export class StandInArgo {
 const apiVersion = "argoproj.io/v1alpha1";
 const project = { apiVersion, kind: "AppProject", metadata: { name: "default", namespace: "argocd" }, spec: {} };
 
-function application(name: string, repoURL: string): object {
+function syncedApplication(name: string, repoURL: string): object {
   const { namespace, name: daemon } = cniDaemon;
   const resource = { group: "apps", version: "v1", kind: "DaemonSet", namespace, name: daemon, status: "Synced" };
   return {
