@@ -205,10 +205,7 @@ interface ServerRun {
   readonly beside: Promise<Outcome>;
 }
 
-async function runServerTests(
-  names: readonly string[],
-  { around, isFull, beside }: ServerRun,
-): Promise<Outcome> {
+async function runServerTests(names: readonly string[], { around, isFull, beside }: ServerRun): Promise<Outcome> {
   if (names.length === 0) return nothingRan;
   const env = { ...serverEnv(around), LEVEE_E2E_FULL: isFull ? "1" : "" };
   const ordered = [...patientTests.filter((name) => names.includes(name)), ...names];

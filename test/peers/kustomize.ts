@@ -6,7 +6,7 @@ export function kustomize(): Promise<Peer> {
   return modulePrograms({
     name: "kustomize",
     module: "sigs.k8s.io/kustomize/kustomize/v5",
-    version: "v5.8.3",
+    version: "v5.7.1",
     packages: [],
     named: { ".": "kustomize" },
   });

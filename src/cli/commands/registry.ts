@@ -117,7 +117,7 @@ export function addMirrorList(program: Command, shell: Shell): void {
     const pinned = images.filter(({ digest }) => digest !== undefined);
     print(shell.stdout, settings.output, {
       value: { images },
-      text: () => mirrorScript(pinned, options.registry),
+      text: () => mirrorScript(images, options.registry),
       name: () => pinned.map(({ image, digest }) => `${image.includes("@") ? image : `${image}@${digest}`}\n`).join(""),
     });
     refuseTags(images.filter(({ digest }) => digest === undefined));

@@ -23,7 +23,11 @@ function kustomizedImages({ contents }: Document): readonly string[] {
   const images = isMap(contents) ? contents.get("images") : undefined;
   if (!isSeq(images)) return [];
   return images.items.flatMap((entry) => {
-    const part = (key: string): string => (isMap(entry) ? String(entry.get(key) ?? "") : "");
+    const part = (key: string): string => {
+      const value = isMap(entry) ? entry.get(key) : undefined;
+      // A tag such as 1.2 is a number to YAML.
+      return typeof value === "string" || typeof value === "number" ? String(value) : "";
+    };
     const [name, tag, digest] = [part("newName") || part("name"), part("newTag"), part("digest")];
     return tag === "" && digest === "" ? [] : [`${name}${tag && `:${tag}`}${digest && `@${digest}`}`];
   });

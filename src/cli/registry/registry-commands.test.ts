@@ -223,6 +223,12 @@ spec:
     expect(err).toContain("named by a tag, which can move (image-by-tag)");
     expect(err).toContain(`| quay.test/kubevirt/cdi-operator:v1.65.0 in ${file}`);
     expect(err).toContain("skopeo inspect --format '{{.Digest}}' docker://quay.test/kubevirt/cdi-operator:v1.65.0");
+    // Behind a pipe the script itself has to say so.
+    const script = (await levee("mirror-list", file, "--registry", "a.test/b")).out;
+    const skopeo = recordingSkopeo();
+    const ran = spawnSync("sh", { input: script, env: { PATH: skopeo.path }, encoding: "utf8" });
+    expect([ran.status, ran.stderr]).toEqual([1, "1 of 2 images were not copied: a tag names them\n"]);
+    expect(skopeo.calls()).toContain("cdi-controller");
   });
 
   test("puts the images of a kustomization together", async () => {

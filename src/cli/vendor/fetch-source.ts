@@ -1,4 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
+import { errnoOf } from "../../base/errors.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
@@ -46,17 +48,37 @@ function expectedHash({ sha256, from }: SourceOptions): string | undefined {
   const hex = sha256.replace(/^sha256:/u, "").toLowerCase();
   if (/^[0-9a-f]{64}$/u.test(hex)) return hex;
   throw usageFailure(
-    "Cannot use --sha256 as it must have 64 hexadecimal digits",
+    `Cannot use --sha256 ${oneLine(sha256).slice(0, 80)} as it must have 64 hexadecimal digits`,
     "--sha256 HEX, as sha256sum prints it",
   );
 }
 
 async function fetched(shell: Shell, url: URL, caFile: string | undefined): Promise<Uint8Array> {
-  const ca = caFile === undefined ? {} : { ca: await readFile(caFile, "utf8") };
+  const ca = caFile === undefined ? {} : { ca: await authorities(caFile) };
   const { clock, interrupted } = shell;
   return withProgress(shell, `fetching ${url.href}`, () => download(url, { clock, interrupted, ...ca }));
 }
 
 async function carried(file: string): Promise<Uint8Array> {
-  return readRegularFile(file, { bytesMax: vendoredBytesMax, followLinks: true });
+  return givenFile("--from", file, vendoredBytesMax);
+}
+
+/** All authorities of a distribution have a quarter of it. */
+const authoritiesBytesMax = 1_048_576;
+
+async function authorities(file: string): Promise<string> {
+  const pem = (await givenFile("--ca", file, authoritiesBytesMax)).toString("utf8");
+  try {
+    new X509Certificate(pem);
+    return pem;
+  } catch {
+    throw usageFailure(`Cannot use --ca ${file}: it has no certificate`, "give a file with BEGIN CERTIFICATE in it");
+  }
+}
+
+async function givenFile(option: string, file: string, bytesMax: number): Promise<Buffer> {
+  return readRegularFile(file, { bytesMax, followLinks: true }).catch((thrown: unknown) => {
+    const why = errnoOf(thrown) === "ENOENT" ? "there is no such file" : oneLine(String(thrown));
+    throw usageFailure(`Cannot use ${option} ${file}: ${why}`, `${option} FILE, a file that you can read`);
+  });
 }

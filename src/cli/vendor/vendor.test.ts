@@ -156,7 +156,6 @@ describe("levee vendor add", () => {
     expect((await vendor(...order)).status).toBe(1);
     expect(files()).toEqual(["ca.pem"]);
     expect((await vendor(...order, "--ca", join(root, "ca.pem"))).status).toBe(0);
-    expect((await vendor(...order, "--ca", join(root, "none.pem"))).err).toContain("ENOENT");
   });
 });
 
@@ -173,6 +172,29 @@ describe("levee vendor add refuses, and writes nothing", () => {
     expect(end.err).toContain(why);
     expect(end.err).toContain("\n  try: ");
     expect(files()).toEqual([]);
+  });
+
+  test.each([
+    ["--ca", "nowhere.pem", "there is no such file"],
+    ["--ca", "nonsense.pem", "it has no certificate"],
+    ["--from", "nowhere.yaml", "there is no such file"],
+    ["--from", ".", "as it must be a regular file"],
+  ])("%s %s", async (option, name, why) => {
+    put("nonsense.pem", "nonsense\n");
+    const hash = ["--sha256", "a".repeat(64)];
+    const end = await vendor(
+      "add",
+      "https://example.com/a.yaml",
+      "--as",
+      operatorPath,
+      option,
+      join(root, name),
+      ...hash,
+    );
+    expect(end).toMatchObject({ status: 2, out: "" });
+    expect(end.err).toContain(`Cannot use ${option} ${join(root, name)}: `);
+    expect(end.err).toContain(why);
+    expect(files()).toEqual(["nonsense.pem"]);
   });
 
   test("http:// to another machine", async () => {

@@ -35,7 +35,10 @@ export class RealArgo {
     this.#git = await serveGit({ bare: repository.folder });
     this.#argo = await ArgoCd.install(server, folder);
     const objects = applications.map((name) => application(name, this.url));
-    server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }));
+    server.must(
+      ["create", "-f", "-"],
+      JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }),
+    );
     await this.argo.start("argocd-repo-server", "argocd-application-controller");
     this.#ended = this.#follow();
     await until("everything is synced", () => this.#areAllSynced(applications.length), { timeoutMs: 180_000 });

@@ -37,7 +37,10 @@ export class StandInArgo {
     server.must(["apply", "-f", join(import.meta.dir, "argo-crds.yaml")]);
     await untilServed(server, "applications.argoproj.io", "appprojects.argoproj.io");
     const objects = applications.map((name) => syncedApplication(name, `file://${this.#repository.folder}`));
-    server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }));
+    server.must(
+      ["create", "-f", "-"],
+      JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }),
+    );
     this.#ended = this.#follow();
   }
 

@@ -121,7 +121,15 @@ group("deploy/gitops under Argo CD", () => {
       const waves = await wavesInOrder();
       expect(new Set(waves)).toEqual(new Set([-2, -1, 0]));
       expect(waves).toEqual(waves.toSorted((one, other) => one - other));
-      const guards = ["-n", "levee-system", "get", "deployment", "levee-guard", "-o", "jsonpath={.status.readyReplicas}"];
+      const guards = [
+        "-n",
+        "levee-system",
+        "get",
+        "deployment",
+        "levee-guard",
+        "-o",
+        "jsonpath={.status.readyReplicas}",
+      ];
       expect(server.must(guards)).toBe("2");
     },
     longMs,
@@ -130,28 +138,17 @@ group("deploy/gitops under Argo CD", () => {
   test(
     "a sync that comes before its types fails, and is tried again until they are there",
     async () => {
-      await untilApplication("infra-monitoring", "lacks its types", ({ sync, phase }) => sync !== "Synced" && phase !== "");
-      server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: monitoring }));
-      await untilApplication("infra-monitoring", "is synced", ({ sync, phase }) => sync === "Synced" && phase === "Succeeded");
-    },
-    longMs,
-  );
-
-  test(
-    "definitions that vanish from git stay, and so do daemons until a person confirms",
-    async () => {
-      const before = [uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")];
-      rmSync(join(git.clone, "apps/levee/definitions.yaml"));
-      rmSync(join(git.clone, "apps/levee/levee.yaml"));
-      const commit = git.commitAll();
       await untilApplication(
-        "infra-levee",
-        "waits for a confirmation",
-        ({ revision, message }) => revision === commit && /confirm/u.test(message),
+        "infra-monitoring",
+        "lacks its types",
+        ({ sync, phase }) => sync !== "Synced" && phase !== "",
       );
-      expect([uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")]).toEqual(before);
-      git.run(git.clone, "revert", "--no-edit", "HEAD");
-      git.run(git.clone, "push", "-q", "origin", "HEAD:refs/heads/main");
+      server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: monitoring }));
+      await untilApplication(
+        "infra-monitoring",
+        "is synced",
+        ({ sync, phase }) => sync === "Synced" && phase === "Succeeded",
+      );
     },
     longMs,
   );
@@ -165,20 +162,6 @@ group("deploy/gitops under Argo CD", () => {
       await untilApplication("infra-networks", "is healthy", isDone);
       git.commit({ "apps/networks/bad.yaml": network("bad", '{"cniVersion": "0.3.1", "name": "bad"}') });
       await untilApplication("infra-networks", "is Degraded", ({ health }) => health === "Degraded");
-    },
-    longMs,
-  );
-
-  test(
-    "a folder that vanishes from git deletes no Application and no object",
-    async () => {
-      const before = uids("-n", "default", "network-attachment-definitions");
-      rmSync(join(git.clone, "apps/networks"), { recursive: true });
-      git.commit({ "apps/later/settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: later, namespace: default }\n" });
-      refreshSet();
-      await untilApplication("infra-later", "was made of the same commit", isDone);
-      await untilApplication("infra-networks", "has lost its folder", ({ sync }) => sync === "Unknown");
-      expect(uids("-n", "default", "network-attachment-definitions")).toBe(before);
     },
     longMs,
   );
@@ -198,6 +181,43 @@ group("deploy/gitops under Argo CD", () => {
       const body = { status: { conditions: [{ type: "Available", status: "True", message: "works" }] } };
       expect((await server.ask({ method: "PATCH", path, body, type: mergePatch })).code).toBe(200);
       await untilApplication("infra-cdi", "is synced and healthy", isDone);
+    },
+    longMs,
+  );
+});
+
+group("what vanishes from git", () => {
+  test(
+    "a folder that vanishes from git deletes no Application and no object",
+    async () => {
+      const before = uids("-n", "default", "network-attachment-definitions");
+      rmSync(join(git.clone, "apps/networks"), { recursive: true });
+      git.commit({
+        "apps/later/settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: later, namespace: default }\n",
+      });
+      refreshSet();
+      await untilApplication("infra-later", "was made of the same commit", isDone);
+      await untilApplication("infra-networks", "has lost its folder", ({ sync }) => sync === "Unknown");
+      expect(uids("-n", "default", "network-attachment-definitions")).toBe(before);
+    },
+    longMs,
+  );
+
+  test(
+    "definitions that vanish from git stay, and so do daemons until a person confirms",
+    async () => {
+      const before = [uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")];
+      rmSync(join(git.clone, "apps/levee/definitions.yaml"));
+      rmSync(join(git.clone, "apps/levee/levee.yaml"));
+      const commit = git.commitAll();
+      await untilApplication(
+        "infra-levee",
+        "waits for a confirmation",
+        ({ revision, message }) => revision === commit && /confirm/u.test(message),
+      );
+      expect([uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")]).toEqual(before);
+      git.run(git.clone, "revert", "--no-edit", "HEAD");
+      git.run(git.clone, "push", "-q", "origin", "HEAD:refs/heads/main");
     },
     longMs,
   );
