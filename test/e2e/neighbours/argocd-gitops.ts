@@ -176,7 +176,8 @@ group("deploy/gitops under Argo CD", () => {
         [set]: git.ask("show", `main:${set}`).replace(excludedCdi, ""),
       });
       server.must(["apply", "-k", join(git.clone, "argocd")]);
-      await untilApplication("infra-cdi", "waits for CDI", ({ message }) => /CDI/u.test(message));
+      const isWaiting = ({ sync, health }: ApplicationState): boolean => sync === "Synced" && health === "Progressing";
+      await untilApplication("infra-cdi", "waits for CDI", isWaiting);
       const path = "/apis/cdi.kubevirt.io/v1beta1/cdis/cdi/status";
       const body = { status: { conditions: [{ type: "Available", status: "True", message: "works" }] } };
       expect((await server.ask({ method: "PATCH", path, body, type: mergePatch })).code).toBe(200);
@@ -218,6 +219,8 @@ group("what vanishes from git", () => {
       expect([uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")]).toEqual(before);
       git.run(git.clone, "revert", "--no-edit", "HEAD");
       git.run(git.clone, "push", "-q", "origin", "HEAD:refs/heads/main");
+      await untilApplication("infra-levee", "is as before", isDone);
+      expect([uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")]).toEqual(before);
     },
     longMs,
   );
