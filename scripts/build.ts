@@ -11,7 +11,7 @@ import { readPins, type Architecture, type Pins } from "./debian/pins.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 
 /** On the PATH beside `levee` they add `kubectl levee`. */
-const pluginFiles = ["kubectl-levee", "kubectl_complete-levee"];
+export const pluginFiles = ["kubectl-levee", "kubectl_complete-levee"];
 
 /** The paths of the two programs. */
 export interface Programs {
@@ -30,9 +30,13 @@ export function build(options: { readonly shimOnly: boolean }): void {
 /** Builds the programs that are shipped for an architecture: the same bytes on every machine. */
 export function buildShipped(architecture: Architecture, pins: Pins = readPins()): Programs {
   mkdirSync(dist, { recursive: true });
-  const [levee, shim] = [leveePart(architecture), shippedShimPart(architecture, pins)];
-  for (const part of [levee, shim]) buildPart(part);
-  return { levee: levee.output, shim: shim.output };
+  for (const part of [leveePart(architecture), shippedShimPart(architecture, pins)]) buildPart(part);
+  return shippedPrograms(architecture, pins);
+}
+
+/** Where `buildShipped` leaves the programs. */
+export function shippedPrograms(architecture: Architecture, pins: Pins): Programs {
+  return { levee: leveePart(architecture).output, shim: shippedShimPart(architecture, pins).output };
 }
 
 if (import.meta.main) {

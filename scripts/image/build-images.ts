@@ -6,11 +6,11 @@ import { buildShipped, type Programs } from "../build.ts";
 import { inputsHash } from "../build/inputs.ts";
 import { packageCache, packageFiles } from "../debian/package-cache.ts";
 import { readPins, type Architecture, type Pins } from "../debian/pins.ts";
+import { shippedSbom } from "../sbom/shipped-sbom.ts";
 import { FileTree } from "./file-tree.ts";
-import { imageSbom } from "./image-sbom.ts";
 import { archiveOf, digestOf, layerOf, type Layer, type PlatformImage } from "./oci.ts";
 import { baseLayer, guardLayer } from "./package-files.ts";
-import { imageHost, recipes, type Recipe } from "./recipes.ts";
+import { imageHost, recipes, sbomPath, type Recipe } from "./recipes.ts";
 import { sourceDate } from "./source-date.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -130,9 +130,9 @@ class Platform {
     const { architecture } = this;
     const packages = recipe.packages.flatMap((set) => this.#made.pins.of(set, architecture));
     const programs = recipe.programs.map((name) => ({ name, content: readFileSync(this.#pathOf(name)) }));
-    const content = { image: recipe.name, version, architecture, programs, packages, ...this.#made };
+    const image = { name: recipe.name, packages };
     const tree = new FileTree();
-    tree.file("usr/share/levee/sbom.spdx.json", imageSbom(content));
+    tree.file(sbomPath, shippedSbom({ image, version, architecture, programs, ...this.#made }));
     return tree;
   }
 

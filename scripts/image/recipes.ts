@@ -14,6 +14,9 @@ export interface Recipe {
 /** The host does not exist. It is in front so that nobody takes the image of that name from a public registry. */
 export const imageHost = "levee.dev";
 
+/** The bill of materials in each image, alone in its last layer. */
+export const sbomPath = "usr/share/levee/sbom.spdx.json";
+
 /**
  * Engine settings: less memory for more CPU. The daemon would otherwise start itself again with them; the guard has no other
  * way.

@@ -58,12 +58,26 @@ function copyTree(folder: string): void {
     maxBuffer: 16 * 1024 * 1024,
   });
   if (list.status !== 0) throw new Error(`Cannot verify the images: git ls-files failed: ${list.stderr.trim()}`);
+  copyAll(
+    list.stdout.split("\0").filter((name) => name !== "" && existsSync(join(root, name))),
+    folder,
+  );
+  copyPackages(folder);
+}
+
+/** Copies the packages that the program contains. */
+export function copyPackages(folder: string): void {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     dependencies: Readonly<Record<string, string>>;
   }; // our own file
-  const packages = Object.keys(dependencies).map((name) => `node_modules/${name}`);
-  const files = list.stdout.split("\0").filter((name) => name !== "" && existsSync(join(root, name)));
-  for (const path of [...files, ...packages]) {
+  copyAll(
+    Object.keys(dependencies).map((name) => `node_modules/${name}`),
+    folder,
+  );
+}
+
+function copyAll(paths: readonly string[], folder: string): void {
+  for (const path of paths) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }

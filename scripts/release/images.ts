@@ -18,5 +18,5 @@ export function imageNamed(images: readonly ReleaseImage[], name: string): Relea
   const found = images.find((image) => image.name === name);
   if (found !== undefined) return found;
   const there = images.map((image) => image.name).join(", ");
-  throw new Error(`Cannot find the image ${name}: images.json has ${there === "" ? "none" : there}`);
+  throw new Error(`Cannot find the image ${name}: there is ${there === "" ? "none" : there}`);
 }

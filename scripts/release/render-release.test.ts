@@ -83,7 +83,7 @@ describe("renderRelease", () => {
 
   test("writes the files, and nothing if it cannot render them all", () => {
     const outDir = join(folder, "out");
-    expect(() => renderRelease({ images: [], outDir })).toThrow("Cannot find the image levee: images.json has none");
+    expect(() => renderRelease({ images: [], outDir })).toThrow("Cannot find the image levee: there is none");
     expect(existsSync(outDir)).toBe(false);
     const files = renderRelease({ images: someImages, outDir });
     for (const [name, text] of files) expect(readFileSync(join(outDir, name), "utf8")).toBe(text);
@@ -93,7 +93,7 @@ describe("renderRelease", () => {
     ["{}", "images must be a list"],
     [JSON.stringify({ images: [{ ...levee, digest: zeros }] }), "images[0].digest must match"],
     [JSON.stringify({ images: [{ ...levee, archive: "../x" }] }), "images[0].archive must match"],
-    [JSON.stringify({ images: [levee] }), "Cannot find the image levee-guard: images.json has levee"],
+    [JSON.stringify({ images: [levee] }), "Cannot find the image levee-guard: there is levee"],
   ])("readImages refuses %s", async (text, problem) => {
     const file = join(folder, "images.json");
     await Bun.write(file, text);

@@ -7,12 +7,10 @@ import { renderFolder, type Read } from "../deploy/kustomization.ts";
 import { manifest } from "../deploy/manifest.ts";
 import { withImage } from "../deploy/rendered.ts";
 import { readUnmarked, unreleasedMark } from "../deploy/unreleased.ts";
+import { imageHost } from "../image/recipes.ts";
 import { imageNamed } from "./images.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
-
-/** The names in the archives begin with this. A node that has loaded an archive finds its image by it, without a registry. */
-const archiveRegistry = "levee.dev";
 
 /** Each manifest of a release and the folder that it is rendered from. */
 const rendered: Readonly<Record<string, string>> = {
@@ -82,8 +80,8 @@ export function renderRelease(options: ManifestOptions & { readonly outDir: stri
   return files;
 }
 
-/** The place of an image: registry, name and digest. */
-function placeOf(image: ReleaseImage, registry = archiveRegistry): { newName: string; digest: string } {
+/** The place of an image: registry, name and digest. A node that has loaded the archive finds it there without a registry. */
+function placeOf(image: ReleaseImage, registry = imageHost): { newName: string; digest: string } {
   const problem = registryProblem(registry);
   if (problem !== undefined) throw new Error(`Cannot use the registry ${JSON.stringify(registry)}: ${problem}`);
   return { newName: `${registry}/${image.name}`, digest: image.digest };

@@ -20,6 +20,7 @@ import { Server } from "./socket/server.ts";
 import { shutDown } from "./shutdown.ts";
 import { openSource } from "./source/open-source.ts";
 import { composeGround, type DaemonOptions } from "./compose-ground.ts";
+import { forgetStart } from "./forget-start.ts";
 
 export interface RunningDaemon {
   /** Stops in order. Nothing under way is lost, because its shim comes back to the next daemon. */
@@ -87,7 +88,10 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   // Only now, because a shim that could not connect before has its record in the folder by now.
   await undo.offline.start((request) => undo.recovery.offlineDelete(request));
   undo.recovery.start();
-  const services = await composeServices(ground, { undo, collect, source, thisNode, confDir, node: answers.node });
+  const services = [
+    ...(await composeServices(ground, { undo, collect, source, thisNode, confDir, node: answers.node })),
+    forgetStart({ clock, calls }),
+  ];
   logger.info("The daemon is ready", {
     socket: server.path,
     stateDir: config.stateDir,

@@ -14,6 +14,7 @@ test("parseFacts reads sandboxes with their interfaces, leases and cables", () =
         { local: "fe80::1", scope: "link" },
       ],
     },
+    { ifname: "eth0", address: "02:00:00:00:00:09", linkinfo: { info_kind: "veth" } },
   ]);
   const text = [
     "sandbox abc default web-01 cni-1",
@@ -30,7 +31,10 @@ test("parseFacts reads sandboxes with their interfaces, leases and cables", () =
         namespace: "default",
         pod: "web-01",
         netns: "cni-1",
-        links: [{ ifname: "net1", mac: "02:57:00:00:00:01", master: "red", kind: "macvlan", addresses: ["10.57.0.2"] }],
+        links: [
+          { ifname: "eth0", mac: "02:00:00:00:00:09", master: "", kind: "veth", addresses: [] },
+          { ifname: "net1", mac: "02:57:00:00:00:01", master: "red", kind: "macvlan", addresses: ["10.57.0.2"] },
+        ],
       },
       { id: "def", namespace: "levee-system", pod: "levee-x", netns: "host", links: [] },
     ],

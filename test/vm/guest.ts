@@ -17,6 +17,7 @@ export interface GuestSandbox {
   readonly pod: string;
   /** The name of its network namespace; "host" on the host's network. */
   readonly netns: string;
+  /** By their names. */
   readonly links: readonly GuestLink[];
 }
 
@@ -73,6 +74,7 @@ interface IpAddress {
 function linksOf(json: string): readonly GuestLink[] {
   const found = JSON.parse(json) as readonly IpAddress[]; // iproute2's
   return found
+    .toSorted((one, other) => (one.ifname ?? "").localeCompare(other.ifname ?? ""))
     .filter(({ ifname }) => ifname !== undefined && ifname !== "lo")
     .map(({ ifname = "", address = "", master = "", linkinfo, addr_info: info = [] }) => ({
       ifname,

@@ -6,7 +6,6 @@ import { leveeNamespace } from "../e2e/node/levee-node.ts";
 import { isReady, type Pod } from "../e2e/pods.ts";
 import { say } from "../e2e/say.ts";
 import type { ControlPlane } from "./control-plane.ts";
-import { leveeObjects } from "./levee-image.ts";
 import type { VirtualMachine } from "./machine/virtual-machine.ts";
 import { slowly } from "./slowly.ts";
 
@@ -27,8 +26,8 @@ export class LeveeInGuest {
     this.#plane = plane;
   }
 
-  async install(): Promise<void> {
-    await applyAll(this.#plane.api, leveeObjects());
+  async install(manifest: readonly KubeObject[]): Promise<void> {
+    await applyAll(this.#plane.api, manifest);
     await this.untilReady();
   }
 

@@ -12,7 +12,7 @@ const spareBytes = 64 * 1024 * 1024;
 export interface PayloadParts {
   /** Name in the guest's `bin` folder to file on this machine. */
   readonly programs: Readonly<Record<string, string>>;
-  /** Archives for containerd, with further names that the images get. */
+  /** Archives for containerd. */
   readonly images: readonly PayloadImage[];
   /** Copied to the guest's root at its first boot. */
   readonly files: readonly GuestFile[];
@@ -20,10 +20,8 @@ export interface PayloadParts {
 
 export interface PayloadImage {
   readonly archive: string;
-  /** The name in the archive. */
-  readonly name: string;
-  /** Another name that the manifests use. */
-  readonly alias?: string;
+  /** The repository in the archive that manifests name with the image's digest instead of a tag. */
+  readonly namedByDigest?: string;
 }
 
 /** Writes the disk; its path. A disk is quicker than a copy over an emulated network. */
@@ -46,9 +44,9 @@ export function makePayload(folder: string, { programs, images, files }: Payload
 }
 
 function importScript(images: readonly PayloadImage[]): string {
-  const lines = images.flatMap(({ name, alias }, index) => [
-    `ctr -n k8s.io images import ${payloadFolder}/images/${index}.tar`,
-    ...(alias === undefined ? [] : [`ctr -n k8s.io images tag --force ${name} ${alias}`]),
-  ]);
+  const lines = images.map(({ namedByDigest }, index) => {
+    const names = namedByDigest === undefined ? "" : ` --base-name ${namedByDigest} --digests`;
+    return `ctr -n k8s.io images import${names} ${payloadFolder}/images/${index}.tar`;
+  });
   return ["set -e", ...lines, ""].join("\n");
 }

@@ -4,8 +4,10 @@ export interface VmSurroundings {
   /** The image's folder in the cache. */
   readonly image: string;
   readonly busybox: string;
-  /** Folder of Kubernetes' programs; empty for the smoke test, which needs none. */
+  /** The two below are empty for the smoke test, which needs neither. Folder of Kubernetes' programs: */
   readonly kubernetes: string;
+  /** Folder of Levee's image, as `npm run image` leaves it: */
+  readonly images: string;
 }
 
 export function vmSurroundings(): VmSurroundings {

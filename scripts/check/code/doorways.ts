@@ -100,6 +100,8 @@ const doorways: readonly Doorway[] = [
     allowed: [
       /^src\/daemon\/socket\/server(?:-connection)?\.ts$/,
       /^src\/daemon\/metrics\/(?:http-exchange|metrics-server)\.ts$/,
+      // Gives memory back; a runtime that forgets by itself needs no such call.
+      /^src\/daemon\/forget-start\.ts$/,
       /^src\/kube\/client\/connection\.ts$/,
       /^src\/state\/(?:files\/crc32|one-writer)\.ts$/,
     ],

@@ -30,13 +30,13 @@ export const checkCodes = {
     title: "the policies for approvals and for the guard are as shipped",
     means:
       "They prove the author of an approval and confine the guard's account. While one is missing or changed, the guard counts no approval and does nothing.",
-    todo: "kubectl apply -k deploy/policies of the release that runs, then approve again: an approval counts only if it is five seconds younger than the policies.",
+    todo: "kubectl apply -f guard.yaml of the release that runs, then approve again: an approval counts only if it is five seconds younger than the policies.",
   },
   LVE0203: {
     title: "the policy for ownerless pods is as shipped",
     means:
       "It warns of pods that no controller will delete, and refuses them in namespaces with the label deny. Without it the guard can stop a source only by a quota.",
-    todo: "kubectl apply -k deploy/policies.",
+    todo: "kubectl apply -f guard.yaml of the release.",
   },
   LVE0301: {
     title: "the guard runs",

@@ -18,7 +18,7 @@ export interface ReleaseFacts {
   readonly version: string;
   readonly commit: string;
   readonly images: readonly ReleaseImage[];
-  /** The files that name images, relative to the release. */
+  /** Its manifests, relative to the release. Most of them name images. */
   readonly manifests: readonly string[];
 }
 

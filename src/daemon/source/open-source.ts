@@ -2,11 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
-import { Directory } from "../../directory/directory.ts";
 import { silentEventTeller } from "../tell/event-teller.ts";
-import { directoryView } from "./directory-view.ts";
 import { accessOf, type ClusterPlace } from "./kube-access.ts";
-import { openCluster } from "./kube-source.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 import { silentStatusTeller } from "../tell/status-teller.ts";
@@ -21,12 +18,18 @@ interface SourceOptions {
   readonly cluster: ClusterPlace;
 }
 
-/** A folder when one is set; else the cluster around the daemon; else the cluster of a kubeconfig. */
+/**
+ * A folder when one is set; else the cluster around the daemon; else the cluster of a kubeconfig. Only the code of that
+ * one is loaded.
+ */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const { config, cluster } = options;
   if (config.directory !== undefined) return openDirectory(config.directory, options);
   const access = await accessOf(config, cluster, options.clock);
-  return access === undefined ? noSource() : openCluster({ ...options, access, nodeName: nodeNameOf(cluster) });
+  if (access === undefined) return noSource();
+  const nodeName = nodeNameOf(cluster);
+  const { openCluster } = await import("./kube-source.ts");
+  return openCluster({ ...options, access, nodeName });
 }
 
 /** Without a name, every node would watch the pods of the whole cluster. */
@@ -39,6 +42,10 @@ function nodeNameOf({ nodeName }: ClusterPlace): string {
 }
 
 async function openDirectory(folder: string, { clock, logger }: SourceOptions): Promise<Source> {
+  const [{ Directory }, { directoryView }] = await Promise.all([
+    import("../../directory/directory.ts"),
+    import("./directory-view.ts"),
+  ]);
   const directory = await Directory.open({ folder, clock, logger });
   return {
     view: directoryView(directory),

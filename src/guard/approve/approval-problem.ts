@@ -70,7 +70,7 @@ function authorProblem({ spec: { by } }: DecisionApproval): string | undefined {
 
 function policyProblem({ approval, policies }: ApprovalQuestion): string | undefined {
   const [problem] = policyProblems(policies, [approvalPolicy, ...confiningPolicies]);
-  if (problem !== undefined) return `${problem}: apply deploy/policies, then approve again`;
+  if (problem !== undefined) return `${problem}: apply guard.yaml of the release, then approve again`;
   const madeMs = Date.parse(approval.metadata.creationTimestamp ?? "");
   // An unknown time makes the comparison false.
   if (madeMs - policySinceMs(policies, approvalPolicy) >= policyAgeMinMs) return undefined;

@@ -12,7 +12,8 @@ const policyAgeMinMs = 5_000;
  */
 export function authorProblem(decision: Decision, policies: readonly PolicyObject[]): string | undefined {
   const [problem] = policyProblems(policies, [decisionPolicy]);
-  if (problem !== undefined) return `${problem}, so anyone may have created the Decision: apply deploy/policies`;
+  if (problem !== undefined)
+    return `${problem}, so anyone may have created the Decision: apply guard.yaml of the release`;
   return authorLost(decision, policies);
 }
 

@@ -5,7 +5,8 @@ import type { PolicyServer } from "../policy-server.ts";
 import { Program } from "../program.ts";
 import { until } from "../until.ts";
 
-const program = join(peerFolder("k8s", "v1.34.5"), "bin", "kube-controller-manager");
+const bin = join(peerFolder("k8s", "v1.34.5"), "bin");
+const program = join(bin, "kube-controller-manager");
 
 /** Says what is missing, or nothing. */
 export function missingForKubeControllers(): string | undefined {
@@ -33,4 +34,17 @@ export async function startKubeControllers(server: PolicyServer, logFolder: stri
     server.kubectl(["-n", "default", "get", "serviceaccount", "default"]).status === 0 ? true : undefined,
   );
   return manager;
+}
+
+/** The real kube-scheduler. */
+export async function startKubeScheduler(server: PolicyServer, logFolder: string): Promise<Program> {
+  const scheduler = new Program(logFolder, "kube-scheduler", {
+    command: [
+      join(bin, "kube-scheduler"),
+      `--kubeconfig=${await server.kubeconfig()}`,
+      ...["--leader-elect=false", "--secure-port=0"],
+    ],
+  });
+  scheduler.start();
+  return scheduler;
 }

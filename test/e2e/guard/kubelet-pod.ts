@@ -21,6 +21,7 @@ export interface KubeletPod {
   /** 0 when it is not being deleted. */
   readonly deletingMs: number;
   readonly containers: readonly string[];
+  readonly images: readonly string[];
   readonly memoryLimitBytes: number;
   readonly restarts: number;
   readonly address: string;
@@ -53,6 +54,7 @@ export function kubeletPod(value: unknown): KubeletPod | undefined {
     isDone: ["Succeeded", "Failed"].includes(textOf(status["phase"])),
     deletingMs: timeMs(metadata["deletionTimestamp"]),
     containers: containers.map((container) => textOf(container["name"])),
+    images: containers.map((container) => textOf(container["image"])),
     memoryLimitBytes: memoryBytes(textOf(limits["memory"])) ?? Infinity,
     restarts: countOf(first?.["restartCount"]),
     address: textOf(status["podIP"]),

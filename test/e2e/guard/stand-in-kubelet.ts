@@ -1,5 +1,5 @@
 /**
- * Stands in for the kubelets of some nodes, and for the scheduler. No container runs. It writes this and nothing else, as
+ * Stands in for the kubelets of some nodes, and for the scheduler where none runs. No container runs. It writes this and nothing else, as
  * the user `stand-in-kubelet`:
  *   - POST nodes, PATCH nodes/NAME/status: each node once, Ready, with its memory
  *   - POST leases in kube-node-lease, PUT every ten seconds: the node lives
@@ -45,6 +45,10 @@ export interface StandInOptions {
   readonly nodes: readonly StandInNode[];
   /** The DaemonSet without which no pod starts on a node, as `namespace/name`. */
   readonly cniDaemon: string;
+  /** A real scheduler runs and binds the pods. */
+  readonly isScheduled?: boolean;
+  /** Pods on the host's network with this image never start. */
+  readonly badImage?: string;
 }
 
 export class StandInKubelet {
@@ -114,7 +118,8 @@ export class StandInKubelet {
   async #tick(): Promise<void> {
     const pods = [...this.#pods.store.values()].filter(({ isDone }) => !isDone);
     const ours = new Set(this.#options.nodes.map(({ name }) => name));
-    const unbound = pods.filter(({ node, deletingMs }) => node === "" && deletingMs === 0);
+    const isBinder = this.#options.isScheduled !== true;
+    const unbound = pods.filter(({ node, deletingMs }) => isBinder && node === "" && deletingMs === 0);
     await Promise.all(unbound.map((pod) => this.#bind(pod)));
     const leaving = pods.filter(
       ({ node, deletingMs, namespace }) => deletingMs > 0 && ours.has(node) && !this.#heldNamespaces.has(namespace),
@@ -128,9 +133,9 @@ export class StandInKubelet {
     const here = pods.filter((pod) => pod.node === node);
     const waiting = here.filter((pod) => !pod.hasStarted);
     const plain = waiting.filter(({ hostNetwork }) => !hostNetwork);
-    await Promise.all(
-      waiting.filter(({ hostNetwork }) => hostNetwork).map((pod) => this.#setStatus(pod, this.#started(pod))),
-    );
+    const { badImage = "" } = this.#options;
+    const ofHost = waiting.filter(({ hostNetwork, images }) => hostNetwork && !images.includes(badImage));
+    await Promise.all(ofHost.map((pod) => this.#setStatus(pod, this.#started(pod))));
     const canStart = await this.#tendDaemon(node, here, plain.length);
     // One that has just come has its sandbox made at the next turn: many at once are seen as many.
     const starting = canStart ? plain.filter(({ hasStatus }) => hasStatus).slice(0, startsPerTick) : [];

@@ -1,12 +1,10 @@
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { run } from "../../e2e/run.ts";
+import { moduleFiles } from "./module-files.ts";
 
-/** Below `kernel/drivers`, in the order in which they are loaded. Debian's kernel for clouds has ext4 built in. */
-export const initModules = [
-  ...["virtio/virtio", "virtio/virtio_ring", "virtio/virtio_pci_modern_dev", "virtio/virtio_pci_legacy_dev"],
-  ...["virtio/virtio_pci", "block/virtio_blk"],
-];
+/** What reaches the disk. */
+export const initModules = ["virtio_pci", "virtio_blk", "ext4"];
 
 /** The kernel is told this word to only show that it runs. */
 export const tryWord = "levee.try";
@@ -26,7 +24,7 @@ case "$($b cat /proc/cmdline)" in
   $b poweroff -f
   ;;
 esac
-for module in ${initModules.map((path) => basename(path)).join(" ")}; do $b insmod /modules/$module.ko; done
+for module in $($b cat /modules/order); do $b insmod /modules/$module; done
 tries=0
 while [ ! -b /dev/vda ] && [ $tries -lt 300 ]; do
   $b sleep 0.1
@@ -51,13 +49,22 @@ export function makeInitramfs(file: string, rootfs: string, kernel: string): voi
   for (const path of ["bin", "modules", "new", "proc", "sys", "dev"])
     mkdirSync(join(folder, path), { recursive: true });
   copyFileSync(join(rootfs, "bin/busybox"), join(folder, "bin/busybox"));
-  for (const path of initModules)
-    copyFileSync(
-      join(rootfs, "lib/modules", kernel, "kernel/drivers", `${path}.ko`),
-      join(folder, "modules", `${basename(path)}.ko`),
-    );
+  addModules(join(folder, "modules"), join(rootfs, "lib/modules", kernel));
   writeFileSync(join(folder, "init"), initScript);
   for (const path of ["bin/busybox", "init"]) chmodSync(join(folder, path), 0o755);
   run("sh", "-ec", `cd "$1" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 > "$2"`, "sh", folder, file);
   run("rm", "-r", folder);
+}
+
+/** The modules, and a file with their names in the order in which they are loaded. */
+function addModules(folder: string, modules: string): void {
+  const listed = (name: string): string => readFileSync(join(modules, name), "utf8");
+  const needed = moduleFiles(initModules, { dependencies: listed("modules.dep"), builtIn: listed("modules.builtin") });
+  const names = needed.map((path) => {
+    const name = basename(path).replace(/\.xz$/u, "");
+    const unpack = path.endsWith(".xz") ? "xz --decompress --stdout" : "cat";
+    run("sh", "-ec", `${unpack} "$1" > "$2"`, "sh", join(modules, path), join(folder, name));
+    return name;
+  });
+  writeFileSync(join(folder, "order"), names.join("\n"));
 }

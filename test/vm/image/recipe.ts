@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { baseFiles, type GuestFile } from "./base-files.ts";
 import { initScript, initModules } from "./initramfs.ts";
 
-/** A node as people have it: Debian with systemd, its own containerd and runc, and its kernel for clouds. */
-export const release = "bookworm";
+/** Nodes as people have them: Debian with systemd, its own containerd and runc, and its kernel for clouds. */
+export const releases = { "12": "bookworm", "13": "trixie" } as const;
+export type DebianVersion = keyof typeof releases;
 export const diskBytes = 10 * 1024 * 1024 * 1024;
 
 export const packages = [
@@ -26,7 +27,7 @@ export const leftOut = [
 export const files: readonly GuestFile[] = baseFiles;
 
 /** Names the image in the cache: another recipe is another image. */
-export function recipeHash(): string {
-  const recipe = { release, diskBytes, packages, leftOut, files, initScript, initModules };
+export function recipeHash(debian: DebianVersion): string {
+  const recipe = { release: releases[debian], diskBytes, packages, leftOut, files, initScript, initModules };
   return createHash("sha256").update(JSON.stringify(recipe)).digest("hex").slice(0, 12);
 }

@@ -15,9 +15,9 @@ afterAll(() => {
 test("vmImage says why it could not be made, and leaves nothing that counts as an image", () => {
   process.env["XDG_CACHE_HOME"] = cache;
   process.env["PATH"] = cache;
-  expect(vmImage()).toEqual({
+  expect(vmImage("12")).toEqual({
     missing: expect.stringMatching(/^the image of the virtual machine could not be made: mmdebstrap /u),
   });
   expect(readdirSync(join(cache, "levee"))).toEqual([]);
-  expect(madeVmImage()).toBeUndefined();
+  expect(madeVmImage("12")).toBeUndefined();
 });

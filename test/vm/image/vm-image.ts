@@ -3,30 +3,30 @@ import { dirname, join } from "node:path";
 import { run } from "../../e2e/run.ts";
 import { isBuilt, peerFolder, type Peer } from "../../peers/peer.ts";
 import { makeInitramfs } from "./initramfs.ts";
-import { diskBytes, files, leftOut, packages, recipeHash, release } from "./recipe.ts";
+import { diskBytes, files, leftOut, packages, recipeHash, releases, type DebianVersion } from "./recipe.ts";
 import { writeFiles } from "./write-files.ts";
 
 /** The parts of an image in the cache. No run writes to them: its disk is an overlay. */
 export const imageParts = { disk: "disk.raw", kernel: "vmlinuz", initramfs: "initramfs.gz", key: "key" } as const;
 
 /** The image when it has been made already, or undefined. */
-export function madeVmImage(): string | undefined {
-  const folder = peerFolder("vm", recipeHash());
+export function madeVmImage(debian: DebianVersion): string | undefined {
+  const folder = peerFolder("vm", recipeHash(debian));
   return isBuilt(folder, Object.values(imageParts)) ? folder : undefined;
 }
 
 /** The virtual machine's disk, kernel and initramfs, made once per recipe from Debian's packages. */
-export function vmImage(): Peer {
-  const made = madeVmImage();
+export function vmImage(debian: DebianVersion): Peer {
+  const made = madeVmImage(debian);
   if (made !== undefined) return { folder: made };
-  const folder = peerFolder("vm", recipeHash());
+  const folder = peerFolder("vm", recipeHash(debian));
   // An image that is cut off leaves nothing that counts as made.
   const part = `${folder}.${process.pid}`;
   mkdirSync(dirname(part), { recursive: true });
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part);
   try {
-    makeImage(part);
+    makeImage(part, debian);
     rmSync(folder, { recursive: true, force: true });
     renameSync(part, folder);
     return { folder };
@@ -38,9 +38,9 @@ export function vmImage(): Peer {
   }
 }
 
-function makeImage(folder: string): void {
+function makeImage(folder: string, debian: DebianVersion): void {
   const rootfs = join(folder, "rootfs");
-  say(`Making a Debian ${release} machine of its packages (once, about two minutes)…`);
+  say(`Making a Debian ${debian} machine of its packages (once, about two minutes)…`);
   const excludes = leftOut.map((path) => `--dpkgopt=path-exclude=${path}`);
   const include = `--include=${packages.join(",")}`;
   run(
@@ -51,12 +51,13 @@ function makeImage(folder: string): void {
     "--format=directory",
     ...excludes,
     include,
-    release,
+    releases[debian],
     rootfs,
   );
   const [kernel] = readdirSync(join(rootfs, "lib/modules"));
   if (kernel === undefined) throw new Error("Debian's packages contain no kernel modules");
   copyFileSync(join(rootfs, "boot", `vmlinuz-${kernel}`), join(folder, imageParts.kernel));
+  run("chroot", rootfs, "depmod", kernel);
   makeInitramfs(join(folder, imageParts.initramfs), rootfs, kernel);
   writeFiles(rootfs, files);
   addKey(folder, rootfs);

@@ -17,7 +17,9 @@ interface Trial {
 }
 
 export function acceleratorOptions(accelerator: Accelerator): readonly string[] {
-  return accelerator === "kvm" ? ["-accel", "kvm", "-cpu", "host"] : ["-accel", "tcg,thread=multi", "-cpu", "max"];
+  if (accelerator === "kvm") return ["-accel", "kvm", "-cpu", "host"];
+  // Four levels of page tables are enough, and a fifth is looked up in software.
+  return ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"];
 }
 
 /** KVM if a kernel boots with it, found out by booting one. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { Program } from "../../e2e/program.ts";
@@ -14,6 +14,7 @@ import { GuestShell } from "./guest-shell.ts";
 /** An emulated machine boots in 40 s when the host is idle, and the host may not be. */
 const bootMs = 300_000;
 const endMs = 60_000;
+const journalMs = 120_000;
 const memoryMib = 4096;
 const cores = 2;
 
@@ -84,6 +85,15 @@ export class VirtualMachine {
     await this.shell.forget();
   }
 
+  /** Puts what the node's services and Levee's pods said beside the logs of this machine's programs. */
+  async keepJournal(): Promise<void> {
+    if (!this.isRunning) return;
+    const said =
+      "journalctl --no-pager --output=short-iso --lines=50000; tail -n +1 /var/log/pods/levee-system_*/*/*.log";
+    const { stdout, stderr } = await this.shell.try(said, journalMs);
+    writeFileSync(join(this.#folder, "logs", "guest.log"), `${stdout}${stderr}`);
+  }
+
   async stop(): Promise<void> {
     await this.#qemu.stop("SIGTERM");
   }
@@ -136,7 +146,8 @@ function qemuCommand({ folder, image, payload }: VirtualMachineParts, accelerato
     ...["-nodefaults", "-no-user-config", "-display", "none"],
     ...["-kernel", join(image, imageParts.kernel), "-initrd", join(image, imageParts.initramfs)],
     ...["-append", "console=ttyS0 quiet net.ifnames=0 mitigations=off psi=1"],
-    ...["-drive", `file=${overlayOf(folder)},if=virtio,format=qcow2,cache=writeback,discard=unmap`],
+    // What the guest gave to its disk survives QEMU's end, so QEMU need not wait for the host's disk.
+    ...["-drive", `file=${overlayOf(folder)},if=virtio,format=qcow2,cache=unsafe,discard=unmap`],
     ...["-drive", `file=${payload},if=virtio,format=raw,readonly=on`],
     ...["-netdev", `user,id=net,hostfwd=tcp:127.0.0.1:${sshPort}-:22`],
     // Nothing is booted over the network, so the card needs no ROM.

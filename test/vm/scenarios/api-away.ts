@@ -15,32 +15,36 @@ const fixed = `fixed-${nodeName}`;
 test("the machine boots without the API server: no pod starts without its networks, and all are back once the server is", async () => {
   const scene = await theNode();
   await writeStaticPod(scene);
-  await scene.plane.pods.create(podsOn(three, "mac"));
-  await untilAttached(scene, [...three, fixed], ["default/mac"]);
-  await scene.plane.stopApiServer();
+  try {
+    await scene.plane.pods.create(podsOn(three, "mac"));
+    await untilAttached(scene, [...three, fixed], ["default/mac"]);
+    await bootWithoutServer(scene);
+    say("the API server is back");
+    await untilBack(scene);
+    const facts = await untilAttached(scene, [...three, fixed], ["default/mac"]);
+    expect(sandboxOf(facts, fixed).links.map(({ ifname }) => ifname)).toEqual(["eth0", "net1"]);
+    await untilNothingIsStale(scene);
+  } finally {
+    await scene.machine.shell.run(`rm ${staticFile}`);
+  }
+  await removePods(scene, [...three, fixed]);
+});
+
+async function bootWithoutServer({ plane, machine }: VmScene): Promise<void> {
+  await plane.stopApiServer();
   say("the API server is away; the machine reboots");
   try {
-    await scene.machine.reboot();
+    await machine.reboot();
     // The kubelet starts static pods without the server, and there is no daemon that could attach one.
     const refused =
       "journalctl --boot --unit kubelet --no-pager | grep --max-count=1 'FailedCreatePodSandBox\\|failed to setup network\\|CreatePodSandbox'";
-    await slowly(
-      "the kubelet has tried the static pod",
-      async () => (await scene.machine.shell.run(refused)) || undefined,
-    );
-    const { sandboxes } = await guestFacts(scene.machine);
+    await slowly("the kubelet has tried the static pod", async () => (await machine.shell.run(refused)) || undefined);
+    const { sandboxes } = await guestFacts(machine);
     expect(sandboxes.filter(({ namespace }) => namespace === "default")).toEqual([]);
   } finally {
-    await scene.plane.startApiServerAgain();
+    await plane.startApiServerAgain();
   }
-  say("the API server is back");
-  await untilBack(scene);
-  const facts = await untilAttached(scene, [...three, fixed], ["default/mac"]);
-  expect(sandboxOf(facts, fixed).links.map(({ ifname }) => ifname)).toEqual(["eth0", "net1"]);
-  await untilNothingIsStale(scene);
-  await scene.machine.shell.run(`rm ${staticFile}`);
-  await removePods(scene, [...three, fixed]);
-});
+}
 
 async function writeStaticPod({ machine }: VmScene): Promise<void> {
   const pod = podObject({ name: "fixed", annotations: { [networksAnnotation]: "mac" } });
