@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "../..");
-const prefix = "levee-e2e-";
+/** The folder of a run begins with it. */
+export const folderPrefix = "levee-e2e-";
 /** A shell that waits for the program it is given, and so for every orphan below it. */
 const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
 /** If this process is killed, everything that it started is killed too. */
@@ -15,7 +16,7 @@ const cgroupPatienceMs = 5_000;
 
 /** A folder for everything a cluster writes, marked as ours. Its cgroups get its name. */
 export function makeFolder(parent = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, prefix));
+  const folder = mkdtempSync(join(parent, folderPrefix));
   writeFileSync(join(folder, "owner"), String(process.pid));
   return folder;
 }
@@ -25,18 +26,8 @@ export function makeFolder(parent = tmpdir()): string {
  * that reaps orphans; with it everything started below it dies. Its exit code.
  */
 export async function runApart(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
-  const namespaces = [
-    "--mount",
-    "--net",
-    "--pid",
-    "--ipc",
-    "--uts",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-    "--propagation=private",
-  ];
-  const child = spawn("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...command], {
+  const [program, ...args] = apartCommand(command);
+  const child = spawn(program, args, {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, ...env },
@@ -45,9 +36,26 @@ export async function runApart(command: readonly string[], env: Readonly<Record<
   return status ?? 1;
 }
 
+/** The command line for it. A network namespace that is there already is entered by its file. */
+export function apartCommand(command: readonly string[], networkFile?: string): readonly [string, ...string[]] {
+  const enter = networkFile === undefined ? [] : ["nsenter", `--net=${networkFile}`];
+  const namespaces = [
+    "--mount",
+    ...(networkFile === undefined ? ["--net"] : []),
+    "--pid",
+    "--ipc",
+    "--uts",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--propagation=private",
+  ];
+  return ["setpriv", ...dieWithUs, ...enter, "unshare", ...namespaces, ...reaper, ...command];
+}
+
 /** Removes what an interrupted run left behind. */
 export function removeLeftovers(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(folderPrefix))) {
     const folder = join(tmpdir(), name);
     const owner = existsSync(join(folder, "owner")) ? readFileSync(join(folder, "owner"), "utf8") : "";
     if (!existsSync(`/proc/${owner}/cmdline`) || owner === "") removeFolder(folder);

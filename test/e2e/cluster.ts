@@ -1,61 +1,36 @@
-import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import type { Api, KubeObject } from "./api.ts";
-import { Machine, nodeName } from "./machine.ts";
+import { Machine } from "./machine.ts";
 import { applyAll, manifest } from "./manifests.ts";
 import { startApiServer, untilReady } from "./node/api-server.ts";
-import { startContainerd, untilServing } from "./node/containerd.ts";
+import { ClusterNode, installPlugins, type NodeParts, type NodePrograms } from "./node/cluster-node.ts";
+import { startContainerd } from "./node/containerd.ts";
 import { startEtcd } from "./node/etcd.ts";
-import { importBusybox } from "./node/image.ts";
-import { makeKubelet, startKubelet } from "./node/kubelet.ts";
+import { makeKubelet } from "./node/kubelet.ts";
 import { writePrimary } from "./networks.ts";
 import { Pods } from "./pods.ts";
 import type { Program } from "./program.ts";
 import { say } from "./say.ts";
-import type { BoundTo } from "./service-account.ts";
 import { until } from "./until.ts";
 
-export interface ClusterParts {
+export interface ClusterParts extends NodePrograms {
   /** Folder of everything that is written. */
   readonly folder: string;
-  /** Folders of programs: Kubernetes and the CNI plugins. */
-  readonly kubernetes: string;
-  readonly plugins: string;
-  readonly busybox: string;
 }
 
-interface Node extends KubeObject {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
-/** A cluster of one node: the real control plane, kubelet, containerd, runc and plugins. No meta-CNI yet. */
-export class Cluster {
-  readonly machine: Machine;
-  readonly api: Api;
-  readonly pods: Pods;
-  readonly caFile: string;
+interface ControlPlane {
   readonly etcd: Program;
   readonly apiServer: Program;
-  readonly kubelet: Program;
-  readonly #busybox: string;
-  #containerd: Program;
+}
 
-  private constructor(parts: {
-    machine: Machine;
-    etcd: Program;
-    containerd: Program;
-    kubelet: Program;
-    busybox: string;
-    server: Awaited<ReturnType<typeof startApiServer>>;
-  }) {
-    this.machine = parts.machine;
-    this.etcd = parts.etcd;
-    this.#containerd = parts.containerd;
-    this.kubelet = parts.kubelet;
-    this.#busybox = parts.busybox;
-    this.apiServer = parts.server.program;
-    this.api = parts.server.admin;
-    this.caFile = parts.server.caFile;
+/** A cluster of one node, with its control plane there. No meta-CNI yet. */
+export class Cluster extends ClusterNode {
+  readonly pods: Pods;
+  readonly etcd: Program;
+  readonly apiServer: Program;
+
+  private constructor(node: NodeParts, { etcd, apiServer }: ControlPlane) {
+    super(node);
+    this.etcd = etcd;
+    this.apiServer = apiServer;
     this.pods = new Pods(this.api);
   }
 
@@ -66,45 +41,15 @@ export class Cluster {
     say("etcd, containerd");
     const [etcd, containerd] = await Promise.all([startEtcd(machine), startContainerd(machine)]);
     say("kube-apiserver");
-    const server = await startApiServer(machine, parts.kubernetes);
-    const kubelet = makeKubelet(machine, parts.kubernetes, server.caFile);
-    const cluster = new Cluster({ machine, etcd, containerd, kubelet, server, busybox: parts.busybox });
+    const { admin: api, caFile, program: apiServer } = await startApiServer(machine, parts.kubernetes);
+    const kubelet = makeKubelet(machine, parts.kubernetes, caFile);
+    const node = { machine, api, caFile, containerd, kubelet, busybox: parts.busybox };
+    const cluster = new Cluster(node, { etcd, apiServer });
     cluster.importImages();
     await cluster.#furnish();
     say("kubelet");
-    await startKubelet(kubelet);
-    await kubelet.untilUp("registers the node", async () => (await cluster.#node()) !== undefined);
+    await cluster.register();
     return cluster;
-  }
-
-  get containerd(): Program {
-    return this.#containerd;
-  }
-
-  /** From the next start on the node runs another containerd, which knows nothing of the one before. */
-  replaceContainerd(containerd: Program): void {
-    this.#containerd = containerd;
-    Machine.empty("/var/lib/containerd");
-  }
-
-  /** Gives containerd the images of the tests. */
-  importImages(): void {
-    importBusybox(this.machine.path("image"), this.#busybox);
-  }
-
-  /** This node, for a token that is bound to it. */
-  async nodeReference(): Promise<BoundTo> {
-    const node = await this.#node();
-    return { kind: "Node", apiVersion: "v1", name: nodeName, uid: node?.metadata.uid ?? "" };
-  }
-
-  async isNodeReady(): Promise<boolean> {
-    const node = await this.#node();
-    return node?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
-  }
-
-  async untilNodeReady(): Promise<void> {
-    await until("the node is ready", async () => (await this.isNodeReady()) || undefined, { timeoutMs: 90_000 });
   }
 
   async startApiServerAgain(): Promise<void> {
@@ -112,18 +57,9 @@ export class Cluster {
     await untilReady(this.apiServer, this.api);
   }
 
-  async restartContainerd(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-    await this.containerd.restart(signal);
-    await untilServing(this.containerd);
-  }
-
-  async restartKubelet(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-    await this.kubelet.stop(signal);
-    await startKubelet(this.kubelet);
-  }
-
-  async stop(): Promise<void> {
-    for (const program of [this.kubelet, this.containerd, this.apiServer, this.etcd]) await program.stop("SIGKILL");
+  override async stop(): Promise<void> {
+    await super.stop();
+    for (const program of [this.apiServer, this.etcd]) await program.stop("SIGKILL");
   }
 
   /** Objects that controllers would have made; they do not run here. */
@@ -133,20 +69,4 @@ export class Cluster {
     for (const namespace of ["default", "kube-system"]) await this.addNamespace(namespace);
     await until("networks can be made", () => this.api.find("/apis/k8s.cni.cncf.io/v1/network-attachment-definitions"));
   }
-
-  async addNamespace(namespace: string): Promise<void> {
-    await applyAll(this.api, [
-      { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
-      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } },
-    ]);
-  }
-
-  #node(): Promise<Node | undefined> {
-    return this.api.find<Node>(`/api/v1/nodes/${nodeName}`);
-  }
-}
-
-function installPlugins(folder: string): void {
-  mkdirSync("/opt/cni/bin", { recursive: true });
-  for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join("/opt/cni/bin", name));
 }

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { nodes, thisNode } from "./node/which-node.ts";
+import { folderPrefix } from "./apart.ts";
 import { run } from "./run.ts";
 
 /** Folders that a node writes to. Each is a folder of ours here, so the machine's own stay as they are. */
@@ -15,9 +17,11 @@ const nodeFolders = [
   "/var/log/pods",
 ];
 const bootIdFile = "/proc/sys/kernel/random/boot_id";
-export const nodeName = "levee-e2e";
+export const nodeName = thisNode.name;
 /** An address of the machine itself, since it has no other network in here. */
-export const nodeAddress = "172.31.255.1";
+export const nodeAddress = thisNode.address;
+/** A bridge on the first node, and the end of a cable to it on the second. */
+export const nodeLink = "node0";
 
 /**
  * The machine the cluster runs on: this process was started in mount, network, process and host name namespaces of its
@@ -25,16 +29,18 @@ export const nodeAddress = "172.31.255.1";
  */
 export class Machine {
   readonly folder: string;
+  readonly logFolder: string;
   readonly #bootId: string;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, logFolder: string) {
     this.folder = folder;
+    this.logFolder = logFolder;
     this.#bootId = join(folder, "boot-id");
   }
 
-  static make(folder: string): Machine {
+  static make(folder: string, logFolder = join(folder, "logs")): Machine {
     if (process.ppid !== 1) throw new Error("The tests must be started by scripts/e2e.ts, in namespaces of their own");
-    const machine = new Machine(folder);
+    const machine = new Machine(folder, logFolder);
     run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
     for (const top of ["/etc", "/opt", "/var"]) machine.#overlay(top);
     for (const path of nodeFolders) machine.#bind(path);
@@ -50,18 +56,14 @@ export class Machine {
     return join(this.folder, ...parts);
   }
 
-  get logFolder(): string {
-    return this.path("logs");
-  }
-
   /** Replaces the kernel's boot ID: a reboot without a reboot. */
   newBootId(): void {
     writeFileSync(this.#bootId, `${randomUUID()}\n`);
   }
 
-  /** The name of our cgroup in each hierarchy. */
+  /** The name of our cgroup in each hierarchy. The second node's is in that of the first, as their folders are. */
   get cgroup(): string {
-    return `/${this.folder.slice(this.folder.lastIndexOf("/") + 1)}`;
+    return this.folder.slice(this.folder.lastIndexOf(`/${folderPrefix}`));
   }
 
   /** A cgroup below ours with a memory limit; its path. */
@@ -105,10 +107,11 @@ export class Machine {
 
   #network(): void {
     run("ip", "link", "set", "lo", "up");
-    run("ip", "link", "add", "node0", "type", "bridge");
-    run("ip", "addr", "add", `${nodeAddress}/24`, "dev", "node0");
-    run("ip", "link", "set", "node0", "up");
-    run("ip", "route", "add", "default", "dev", "node0");
+    // The first node has put the cable of the second in place.
+    if (thisNode === nodes[0]) run("ip", "link", "add", nodeLink, "type", "bridge");
+    run("ip", "addr", "add", `${nodeAddress}/24`, "dev", nodeLink);
+    run("ip", "link", "set", nodeLink, "up");
+    run("ip", "route", "add", "default", "dev", nodeLink);
   }
 
   /** The kubelet wants its root cgroup to be there in every hierarchy. */

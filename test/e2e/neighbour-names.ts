@@ -1,4 +1,5 @@
 import { argoCd } from "../peers/argocd.ts";
+import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import { kustomize } from "../peers/kustomize.ts";
 import type { Peer } from "../peers/peer.ts";
 import { redis } from "../peers/redis.ts";
@@ -20,6 +21,7 @@ const argo = [argoCd, kustomize, redis];
 /** All neighbours, in the order in which they run, each on a cluster of its own. */
 export const neighbours: readonly Neighbour[] = [
   { name: "whereabouts", about: "addresses from the API server, 200 pods at once", peers: [whereabouts] },
+  { name: "flannel", about: "as the primary network of two nodes", peers: [flanneld, flannelPlugin] },
   {
     name: "argocd",
     about: "its self-heal against the guard's lock in git, in the guard's outage",

@@ -21,6 +21,8 @@ export interface PodWish {
   readonly name: string;
   readonly namespace?: string;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** The name of its node, if not the one on which the tests run. */
+  readonly node?: string;
   readonly hostNetwork?: boolean;
   readonly serviceAccount?: string;
   readonly priorityClass?: string;
@@ -39,7 +41,7 @@ export function podObject(wish: PodWish): KubeObject {
       ...(wish.annotations === undefined ? {} : { annotations: wish.annotations }),
     },
     spec: {
-      nodeName,
+      nodeName: wish.node ?? nodeName,
       hostNetwork: wish.hostNetwork ?? false,
       ...(wish.serviceAccount === undefined ? {} : { serviceAccountName: wish.serviceAccount }),
       ...(wish.priorityClass === undefined ? {} : { priorityClassName: wish.priorityClass }),

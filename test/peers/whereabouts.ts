@@ -6,13 +6,13 @@ export function whereabouts(): Promise<Peer> {
   return modulePrograms({
     name: "whereabouts",
     module: "github.com/k8snetworkplumbingwg/whereabouts",
-    version: "v0.9.3",
+    // Newer ones are not in every copy of the database of checksums.
+    version: "v0.8.0",
     packages: [],
     named: { cmd: "whereabouts" },
     files: [
       "doc/crds/daemonset-install.yaml",
       "doc/crds/whereabouts.cni.cncf.io_ippools.yaml",
-      "doc/crds/whereabouts.cni.cncf.io_nodeslicepools.yaml",
       "doc/crds/whereabouts.cni.cncf.io_overlappingrangeipreservations.yaml",
     ],
   });

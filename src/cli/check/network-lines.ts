@@ -53,18 +53,27 @@ function lookedText({ networksAgeMs }: ChecksAnswer): string {
   return networksAgeMs === undefined ? "" : `, as of ${ageText(networksAgeMs)} ago`;
 }
 
+/** What to do about a reason, by its words (src/readiness/network-rules.ts). */
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/^missing plugin /u, "install the plugin in the folder of CNI plugins on this node"],
+  [
+    /^missing host /u,
+    "create what is missing on the host, with its uplink, before pods with this network run on this node",
+  ],
+  [/ does not run \(/u, "start that daemon on this node"],
+  [
+    / does not filter VLANs /u,
+    "turn the filter on, and let the bridge's uplink carry the VLAN (bridge vlan add dev UPLINK vid VLAN)",
+  ],
+  [
+    /^host bridge \S+ has no uplink$/u,
+    "add an uplink interface to the bridge, unless its pods only need to reach each other on this node",
+  ],
+];
+
 function hintFor(reasons: readonly string[]): string {
-  const has = (start: string): boolean => reasons.some((reason) => reason.startsWith(start));
-  const hints = [
-    has("missing plugin") ? "install the plugin in the folder of CNI plugins on this node" : "",
-    has("missing host")
-      ? "create what is missing on the host, with its uplink, before pods with this network run on this node"
-      : "",
-    has("host bridge")
-      ? "add an uplink interface to the bridge, unless its pods only need to reach each other on this node"
-      : "",
-  ].filter((hint) => hint !== "");
-  return hints.length === 0 ? "correct the network's configuration" : hints.join("; ");
+  const found = hints.filter(([words]) => reasons.some((reason) => words.test(reason))).map(([, hint]) => hint);
+  return found.length === 0 ? "correct the network's configuration" : found.join("; ");
 }
 
 function line(state: CheckLine["state"], name: string, detail: string, hint = ""): CheckLine {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Cluster } from "../cluster.ts";
 import { apiUrl } from "../node/api-server.ts";
+import type { ClusterNode } from "../node/cluster-node.ts";
 import { requestToken } from "../service-account.ts";
 
 interface Account {
@@ -10,9 +10,9 @@ interface Account {
 }
 
 /** Writes a kubeconfig with a token of the account, as installers of CNI plugins leave it on the node. */
-export async function writeKubeconfig(cluster: Cluster, account: Account, file: string): Promise<void> {
-  const token = await requestToken(cluster.api, account, await cluster.nodeReference());
-  const authority = readFileSync(cluster.caFile).toString("base64");
+export async function writeKubeconfig(node: ClusterNode, account: Account, file: string): Promise<void> {
+  const token = await requestToken(node.api, account, await node.nodeReference());
+  const authority = readFileSync(node.caFile).toString("base64");
   const config = {
     "apiVersion": "v1",
     "kind": "Config",

@@ -5,12 +5,14 @@ import { Api } from "../api.ts";
 import { nodeAddress, nodeName, type Machine } from "../machine.ts";
 import { Program } from "../program.ts";
 import { etcdUrl } from "./etcd.ts";
+import { kubeletTokenOf, nodes, thisNode } from "./which-node.ts";
 
-export const apiHost = "127.0.0.1";
+/** Where this node finds the server. */
+export const apiHost = thisNode.apiHost;
 export const apiPort = "6443";
 export const apiUrl = `https://${apiHost}:${apiPort}`;
 export const adminToken = "admin-token";
-export const kubeletToken = "kubelet-token";
+export const kubeletToken = kubeletTokenOf(nodeName);
 
 export interface ApiServer {
   readonly program: Program;
@@ -26,16 +28,14 @@ export interface ApiServer {
 export async function startApiServer(
   machine: Pick<Machine, "path" | "logFolder">,
   bin: string,
-  address = nodeAddress,
+  address: string = nodeAddress,
 ): Promise<ApiServer> {
   const pki = machine.path("pki");
   mkdirSync(pki, { recursive: true });
   writeKeys(pki);
-  writeFileSync(
-    join(pki, "tokens.csv"),
-    `${adminToken},admin,admin,"system:masters"\n${kubeletToken},system:node:${nodeName},kubelet,"system:nodes"\n`,
-    { mode: 0o600 },
-  );
+  const kubelets = nodes.map(({ name }) => `${kubeletTokenOf(name)},system:node:${name},${name},"system:nodes"\n`);
+  const tokens = [`${adminToken},admin,admin,"system:masters"\n`, ...kubelets];
+  writeFileSync(join(pki, "tokens.csv"), tokens.join(""), { mode: 0o600 });
   const program = new Program(machine.logFolder, "kube-apiserver", {
     command: [
       join(bin, "kube-apiserver"),

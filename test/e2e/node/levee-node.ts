@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import type { NodeAnswer, Question } from "../../../src/wire/node-view.ts";
 import { ask } from "../../lab/ask.ts";
-import type { Cluster } from "../cluster.ts";
 import { nodeName } from "../machine.ts";
 import { applyAll, manifest, pathOf } from "../manifests.ts";
 import { confFolder } from "../networks.ts";
@@ -11,6 +10,7 @@ import { Program } from "../program.ts";
 import { run } from "../run.ts";
 import { requestToken, writeServiceAccount } from "../service-account.ts";
 import { apiHost, apiPort } from "./api-server.ts";
+import type { ClusterNode } from "./cluster-node.ts";
 
 const dist = join(import.meta.dir, "../../../dist");
 export const leveeProgram = join(dist, "levee");
@@ -35,27 +35,27 @@ export class LeveeNode {
   readonly successor: Program;
   readonly hand: Program;
   readonly memoryCgroup: string;
-  readonly #cluster: Cluster;
+  readonly #node: ClusterNode;
   #generation = 0;
   #token = "";
 
-  constructor(cluster: Cluster) {
-    this.#cluster = cluster;
-    this.memoryCgroup = cluster.machine.memoryCgroup("levee", memoryBytesMax);
-    const next = cluster.machine.memoryCgroup("levee-next", memoryBytesMax);
+  constructor(node: ClusterNode) {
+    this.#node = node;
+    this.memoryCgroup = node.machine.memoryCgroup("levee", memoryBytesMax);
+    const next = node.machine.memoryCgroup("levee-next", memoryBytesMax);
     this.daemon = this.#program("levee", this.memoryCgroup);
     this.successor = this.#program("levee-next", next);
-    this.hand = new Program(cluster.machine.logFolder, "levee-hand", {
+    this.hand = new Program(node.machine.logFolder, "levee-hand", {
       command: [shimProgram, "--resident", "--socket-dir", socketDir],
     });
   }
 
   /** Everything of the manifests but the DaemonSets, for which there is no controller here. */
   async install(settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
-    const { api } = this.#cluster;
+    const { api } = this.#node;
     for (const file of ["namespace", "access", "admission-policy", "config"])
       await applyAll(api, manifest(`base/${file}.yaml`));
-    await this.#cluster.addNamespace(leveeNamespace);
+    await this.#node.addNamespace(leveeNamespace);
     run(leveeProgram, "install", "--dest", "/opt/cni/bin");
     this.configure(settings);
     await this.renewToken();
@@ -70,13 +70,22 @@ export class LeveeNode {
   }
 
   async start(): Promise<void> {
-    this.daemon.start();
-    if (!this.hand.isRunning) this.hand.start();
+    this.startPrograms();
     await this.untilServing();
   }
 
-  async untilServing(program = this.daemon): Promise<void> {
+  /** On a node without a primary network there is nothing to wait for: the runtime cannot find Levee yet. */
+  startPrograms(): void {
+    this.daemon.start();
+    if (!this.hand.isRunning) this.hand.start();
+  }
+
+  async untilAnswering(program = this.daemon): Promise<void> {
     await program.untilUp("answers", async () => (await this.ask<NodeAnswer>({ ask: "node" })) !== undefined);
+  }
+
+  async untilServing(program = this.daemon): Promise<void> {
+    await this.untilAnswering(program);
     await program.untilUp("has made its conf", async () => existsSync(generatedConf));
   }
 
@@ -104,7 +113,7 @@ export class LeveeNode {
 
   /** A token bound to a pod of this node, as a DaemonSet's pod has it. The one before ends with the pod it was bound to. */
   async renewToken(): Promise<void> {
-    const { api } = this.#cluster;
+    const { api } = this.#node;
     const previous = this.#holder;
     this.#generation += 1;
     const wish = { name: this.#holder, namespace: leveeNamespace, serviceAccount: account.name };
@@ -114,7 +123,7 @@ export class LeveeNode {
     this.#token = await requestToken(api, account, boundTo);
     writeServiceAccount(accountFolder, {
       token: this.#token,
-      caFile: this.#cluster.caFile,
+      caFile: this.#node.caFile,
       namespace: leveeNamespace,
     });
     if (this.#generation > 1) await api.delete(pathOf("Pod", leveeNamespace, previous), { gracePeriodSeconds: 0 });
@@ -131,11 +140,11 @@ export class LeveeNode {
   }
 
   get #holder(): string {
-    return `levee-${this.#generation}`;
+    return `levee-on-${nodeName}-${this.#generation}`;
   }
 
   #program(name: string, memoryCgroup: string): Program {
-    return new Program(this.#cluster.machine.logFolder, name, {
+    return new Program(this.#node.machine.logFolder, name, {
       command: [...unprivileged, leveeProgram, "daemon", "--config", configFile],
       cgroups: [memoryCgroup],
       env: {

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { judgeNetwork, type HostFacts, type PluginNeeds } from "../../readiness/network-rules.ts";
+import type { ChecksAnswer } from "../../wire/node-view.ts";
+import { networkLines } from "./network-lines.ts";
+
+const wholeHost: HostFacts = {
+  hasProgram: () => true,
+  hasLink: () => true,
+  hasFile: () => true,
+  hasUplink: () => true,
+  filtersVlans: () => true,
+};
+const needs: PluginNeeds = {
+  programs: ["bridge"],
+  links: [{ name: "br0", role: "bridge" }],
+  vlanBridges: ["br0"],
+  daemon: { name: "the DHCP daemon", socket: "/run/cni/dhcp.sock" },
+};
+
+/** The one network's line on a host that lacks something, with the words that the daemon really says. */
+function lineOn(host: Partial<HostFacts>): string {
+  const networks = [judgeNetwork("default/lan", [needs], { ...wholeHost, ...host })];
+  const answer = { networks, networksTotal: 1, checks: [], nodeName: "", isReady: true, shimSoftware: "" };
+  const [first] = networkLines(answer satisfies ChecksAnswer);
+  return `${first?.state ?? ""}: ${first?.hint ?? ""}`;
+}
+
+test.each([
+  ["a plugin", { hasProgram: () => false }, "failed: install the plugin"],
+  ["a link", { hasLink: () => false }, "failed: create what is missing on the host"],
+  ["a daemon", { hasFile: () => false }, "failed: start that daemon on this node"],
+  ["a bridge's filter", { filtersVlans: () => false }, "failed: turn the filter on, and let the bridge's uplink carry"],
+  ["a bridge's uplink", { hasUplink: () => false }, "warning: add an uplink interface to the bridge, unless"],
+])("networkLines says what to do when %s is missing, and nothing else", (_what, host, start) => {
+  const line = lineOn(host);
+  expect(line).toStartWith(start);
+  expect(line).not.toContain(";");
+});
