@@ -205,26 +205,53 @@ group("what vanishes from git", () => {
   );
 
   test(
-    "definitions that vanish from git stay, and so do daemons until a person confirms",
+    "daemons that vanish wait for a confirmation, which ends with a person's word and not with a revert",
     async () => {
-      const before = [uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")];
+      const before = [uids("crd"), uids(...daemons)];
       rmSync(join(git.clone, "apps/levee/definitions.yaml"));
       rmSync(join(git.clone, "apps/levee/levee.yaml"));
-      const commit = git.commitAll();
-      await untilApplication(
-        "infra-levee",
-        "waits for a confirmation",
-        ({ revision, message }) => revision === commit && /confirm/u.test(message),
-      );
-      expect([uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")]).toEqual(before);
-      git.run(git.clone, "revert", "--no-edit", "HEAD");
-      git.run(git.clone, "push", "-q", "origin", "HEAD:refs/heads/main");
-      await untilApplication("infra-levee", "is as before", isDone);
-      expect([uids("crd"), uids("-n", "levee-system", "daemonset,serviceaccount")]).toEqual(before);
+      await untilConfirmationIsAsked(git.commitAll());
+      expect([uids("crd"), uids(...daemons)]).toEqual(before);
+      const reverted = revert();
+      const isBack = ({ sync, revision }: ApplicationState): boolean => sync === "Synced" && revision === reverted;
+      await untilApplication("infra-levee", "is as before in git", isBack);
+      expect((await argo.application("infra-levee")).message).toMatch(/confirm/u);
+      const end = JSON.stringify({ status: { operationState: { phase: "Terminating" } } });
+      server.must(["-n", "argocd", "patch", "application", "infra-levee", "--type", "merge", "-p", end]);
+      await untilApplication("infra-levee", "has ended its sync", ({ phase }) => phase === "Failed");
+      expect([uids("crd"), uids(...daemons)]).toEqual(before);
+    },
+    longMs,
+  );
+
+  test(
+    "once a person has confirmed, daemons go and definitions stay",
+    async () => {
+      const definitions = uids("crd");
+      await untilConfirmationIsAsked(revert());
+      const approved = `argocd.argoproj.io/deletion-approved=${new Date().toISOString()}`;
+      server.must(["-n", "argocd", "annotate", "application", "infra-levee", approved]);
+      await until("the daemons are gone", () => uids("daemonset", "-A") === "" || undefined);
+      await untilApplication("infra-levee", "has ended its sync", ({ phase }) => phase === "Succeeded");
+      expect(uids("crd")).toBe(definitions);
     },
     longMs,
   );
 });
+
+const daemons = ["-n", "levee-system", "daemonset,serviceaccount"];
+
+/** Takes the last commit back; the new one. */
+function revert(): string {
+  git.run(git.clone, "revert", "--no-edit", "HEAD");
+  git.run(git.clone, "push", "-q", "origin", "HEAD:refs/heads/main");
+  return git.run(git.clone, "rev-parse", "HEAD");
+}
+
+function untilConfirmationIsAsked(commit: string): Promise<true> {
+  const isAsked = ({ revision, message }: ApplicationState): boolean => revision === commit && /confirm/u.test(message);
+  return untilApplication("infra-levee", "waits for a confirmation", isAsked);
+}
 
 /** The operator's definitions as far as Argo CD needs them; under its names and with nothing of its text. */
 const monitoring = [
