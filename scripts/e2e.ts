@@ -10,11 +10,13 @@ import { cniPlugins } from "../test/peers/cni-plugins.ts";
 import { newContainerd } from "../test/peers/containerd.ts";
 import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
+import { krew } from "../test/peers/krew.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
 import { removeLeftovers } from "../test/e2e/apart.ts";
 import { neighbours } from "../test/e2e/neighbour-names.ts";
 import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
 import { multus } from "../test/peers/multus.ts";
+import { nerdctl } from "../test/peers/nerdctl.ts";
 import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
@@ -35,7 +37,14 @@ const busyboxBytesMax = 16 * 1024 * 1024;
 const testTimeoutMs = 300_000;
 
 /** The slowest begin first. */
-const patientTests: readonly string[] = ["compat-generated", "guard", "guard-acts", "guard-runs", "guard-sources"];
+const patientTests: readonly string[] = [
+  "release",
+  "compat-generated",
+  "guard",
+  "guard-acts",
+  "guard-runs",
+  "guard-sources",
+];
 /** Files that run at once. They mostly wait, and the scenarios leave them one core of two. */
 const serverLanes = 3;
 
@@ -195,7 +204,7 @@ async function builtPeers(): Promise<Peers> {
     containerd: builtOrThrow(await newContainerd()),
     multus: { "v4.2.2": builtOrThrow(await multus("v4.2.2")), "v4.3.0": builtOrThrow(await multus("v4.3.0")) },
   };
-  builtOrThrow(await helm());
+  for (const peer of [helm, krew, nerdctl]) builtOrThrow(await peer());
   return peers;
 }
 

@@ -41,14 +41,24 @@ describe("missingFor", () => {
   });
 
   test("asks for the parts of a node that the distribution has, when they are to be run", () => {
-    const nodeParts = ["etcd", "containerd", "runc", "openssl", "skopeo", "qemu-aarch64-static"];
+    const nodeParts = [
+      "etcd",
+      "containerd",
+      "runc",
+      "openssl",
+      "skopeo",
+      "podman",
+      "docker-registry",
+      "qemu-aarch64-static",
+    ];
     const bare: Partial<Machine> = {
       hasProgram: (name) => !nodeParts.includes(name),
       hasFile: (path) => path !== "/bin/busybox",
     };
     expect(packages(bare, "test")).toEqual([]);
     expect(packages(bare, "e2e")).toEqual([
-      ...["etcd-server", "containerd", "runc", "openssl", "busybox-static", "skopeo", "qemu-user-static"],
+      ...["etcd-server", "containerd", "runc", "openssl", "busybox-static"],
+      ...["skopeo", "podman", "docker-registry", "qemu-user-static"],
     ]);
   });
 

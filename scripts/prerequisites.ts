@@ -102,7 +102,12 @@ function missingForCluster(machine: Machine): readonly Missing[] {
 
 /** Programs that load the images, and that run those of another architecture. */
 function missingForImages(machine: Machine): readonly Missing[] {
-  const programs = { "skopeo": "skopeo", "qemu-aarch64-static": "qemu-user-static" };
+  const programs = {
+    "skopeo": "skopeo",
+    "podman": "podman",
+    "docker-registry": "docker-registry",
+    "qemu-aarch64-static": "qemu-user-static",
+  };
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the images`, debianPackage }));

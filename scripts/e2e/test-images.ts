@@ -1,10 +1,9 @@
 import { join, resolve } from "node:path";
 import { offeredPins } from "../debian/bump-pins.ts";
 import { PackagesGone } from "../debian/package-cache.ts";
-import { architectures, parsePins } from "../debian/pins.ts";
+import { architectures, parsePins, readPins, type Pins } from "../debian/pins.ts";
 import { buildImages, type Images } from "../image/build-images.ts";
 
-/** Where the images for the tests are. */
 export const imagesFolder = join(resolve(import.meta.dirname, "../.."), "dist/image");
 
 /**
@@ -12,11 +11,22 @@ export const imagesFolder = join(resolve(import.meta.dirname, "../.."), "dist/im
  * versions of today; its own images then need `npm run image -- --bump`.
  */
 export function testImages(): Images {
+  return buildWithSomePins().images;
+}
+
+/** The packages that the images for the tests are made of. */
+export function testPins(): Pins {
+  return buildWithSomePins().pins;
+}
+
+function buildWithSomePins(): { readonly images: Images; readonly pins: Pins } {
+  const pins = readPins();
   try {
-    return buildImages({ architectures, outDir: imagesFolder });
+    return { images: buildImages({ architectures, outDir: imagesFolder, pins }), pins };
   } catch (thrown) {
     if (!(thrown instanceof PackagesGone)) throw thrown;
     console.warn(`${thrown.message}\nThe tests go on with the versions that are offered today`);
-    return buildImages({ architectures, outDir: imagesFolder, pins: parsePins(offeredPins(new Date())) });
+    const offered = parsePins(offeredPins(new Date()));
+    return { images: buildImages({ architectures, outDir: imagesFolder, pins: offered }), pins: offered };
   }
 }

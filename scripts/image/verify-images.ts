@@ -51,7 +51,7 @@ function buildIn(folder: string, architectures: readonly Architecture[]): Images
 }
 
 /** The files of the checkout, changed ones as they are, and the packages that the program contains. */
-function copyTree(folder: string): void {
+export function copyTree(folder: string): void {
   const list = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: root,
     encoding: "utf8",

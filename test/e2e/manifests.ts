@@ -20,6 +20,9 @@ const paths: Readonly<Record<string, string>> = {
   CustomResourceDefinition: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   ValidatingAdmissionPolicy: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
   ValidatingAdmissionPolicyBinding: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+  DeviceClass: "/apis/resource.k8s.io/v1/deviceclasses",
+  ResourceClaim: "/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaims",
+  ResourceClaimTemplate: "/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaimtemplates",
   NetworkAttachmentDefinition: "/apis/k8s.cni.cncf.io/v1/namespaces/{namespace}/network-attachment-definitions",
 };
 

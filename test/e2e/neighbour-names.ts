@@ -1,8 +1,11 @@
 import { argoCd } from "../peers/argocd.ts";
+import { calico } from "../peers/calico.ts";
 import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import { kustomize } from "../peers/kustomize.ts";
 import type { Peer } from "../peers/peer.ts";
 import { redis } from "../peers/redis.ts";
+import { draExampleDriver } from "../peers/dra-example-driver.ts";
+import { kubevirt } from "../peers/kubevirt.ts";
 import { whereabouts } from "../peers/whereabouts.ts";
 
 /** A program of others that Levee runs beside; its tests are a file of `neighbours/`. */
@@ -21,7 +24,19 @@ const argo = [argoCd, kustomize, redis];
 /** All neighbours, in the order in which they run, each on a cluster of its own. */
 export const neighbours: readonly Neighbour[] = [
   { name: "whereabouts", about: "addresses from the API server, 200 pods at once", peers: [whereabouts] },
+  {
+    name: "multus-e2e",
+    about: "the scenarios of Multus' own end-to-end tests, with Levee and with Multus",
+    peers: [draExampleDriver],
+  },
+  { name: "plugins", about: "dhcp with its daemon and a server, tuning, sbr", peers: [] },
+  {
+    name: "kubevirt",
+    about: "pods of virtual machines, as KubeVirt's own code writes and reads them",
+    peers: [kubevirt],
+  },
   { name: "flannel", about: "as the primary network of two nodes", peers: [flanneld, flannelPlugin] },
+  { name: "calico", about: "its CNI plugin and its IPAM as the primary network, without Felix", peers: [calico] },
   {
     name: "argocd",
     about: "its self-heal against the guard's lock in git, in the guard's outage",

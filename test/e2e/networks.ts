@@ -7,7 +7,8 @@ import { run } from "./run.ts";
 import { sandboxes } from "./node/containerd.ts";
 
 export const confFolder = "/etc/cni/net.d";
-const leaseFolder = "/var/lib/cni/networks";
+/** Where host-local keeps its addresses, a folder per network. */
+export const leaseFolder = "/var/lib/cni/networks";
 
 interface PrimaryOptions {
   readonly form?: "list" | "single";
@@ -94,7 +95,12 @@ export interface PodInterface {
 
 /** A pod's interfaces as they are in its network namespace, without the loopback. */
 export function podInterfaces(pod: string): readonly PodInterface[] {
-  const links = JSON.parse(inPod(pod, "ip", "-json", "addr", "show")) as readonly {
+  return interfacesIn(netnsOf(pod));
+}
+
+/** The same for a network namespace by its path. */
+function interfacesIn(netns: string): readonly PodInterface[] {
+  const links = JSON.parse(run("nsenter", `--net=${netns}`, "ip", "-json", "addr", "show")) as readonly {
     ifname: string;
     address: string;
     addr_info: readonly { local: string; scope: string }[];
@@ -121,7 +127,8 @@ export function fetchFrom(pod: string, address: string): Promise<string> {
   });
 }
 
-function inPod(pod: string, program: string, ...args: readonly string[]): string {
+/** Runs a program of this machine in a pod's network namespace; its output. */
+export function inPod(pod: string, program: string, ...args: readonly string[]): string {
   return run("nsenter", `--net=${netnsOf(pod)}`, program, ...args);
 }
 

@@ -1,11 +1,14 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listing } from "./networks.ts";
 
 const folder = "/var/lib/cni/recorded";
+/** Programs behind a recorder, under their own names. */
+const behindFolder = "/opt/cni/behind";
 
 /** One call of a recorded plugin: what it was given, byte for byte. */
 export interface RecordedCall {
+  readonly plugin: string;
   readonly command: string;
   readonly containerId: string;
   readonly ifname: string;
@@ -14,11 +17,20 @@ export interface RecordedCall {
 
 /** Plugins that write down what they are given and then are `bridge`; the slow one takes its time to add. */
 export function installRecorders(): void {
-  install("recorded-bridge", "");
-  install("slow-bridge", '[ "$CNI_COMMAND" = ADD ] && sleep 2');
+  install("recorded-bridge", "", "/opt/cni/bin/bridge");
+  install("slow-bridge", '[ "$CNI_COMMAND" = ADD ] && sleep 2', "/opt/cni/bin/bridge");
 }
 
-function install(name: string, first: string): void {
+/** Installs a plugin of others with a recorder in its place, which becomes the plugin. */
+export function installRecorded(name: string, program: string): void {
+  mkdirSync(behindFolder, { recursive: true });
+  const behind = join(behindFolder, name);
+  rmSync(behind, { force: true });
+  copyFileSync(program, behind);
+  install(name, "", behind);
+}
+
+function install(name: string, first: string, behind: string): void {
   mkdirSync(folder, { recursive: true });
   const path = join("/opt/cni/bin", name);
   rmSync(path, { force: true });
@@ -28,7 +40,7 @@ function install(name: string, first: string): void {
 call=${folder}/$(date +%s%N)_${name}_$CNI_COMMAND_"$CNI_CONTAINERID"_"$CNI_IFNAME"
 cat > "$call.part" && mv "$call.part" "$call"
 ${first}
-exec /opt/cni/bin/bridge < "$call"
+exec ${behind} < "$call"
 `.replace("$CNI_COMMAND_", "${CNI_COMMAND}_"),
     { mode: 0o755 },
   );
@@ -44,7 +56,7 @@ export function recorded(): readonly RecordedCall[] {
     .filter((name) => !name.endsWith(".part"))
     .toSorted()
     .map((name) => {
-      const [, , command = "", containerId = "", ifname = ""] = name.split("_");
-      return { command, containerId, ifname, stdin: readFileSync(join(folder, name), "utf8") };
+      const [, plugin = "", command = "", containerId = "", ifname = ""] = name.split("_");
+      return { plugin, command, containerId, ifname, stdin: readFileSync(join(folder, name), "utf8") };
     });
 }

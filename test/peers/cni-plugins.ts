@@ -4,6 +4,7 @@ import type { Peer } from "./peer.ts";
 /** Newer than any distribution's: the first that know STATUS and GC. */
 const version = "v1.9.1";
 const programs = [
+  "plugins/ipam/dhcp",
   "plugins/ipam/host-local",
   "plugins/ipam/static",
   "plugins/main/bridge",
@@ -12,6 +13,7 @@ const programs = [
   "plugins/main/ptp",
   "plugins/meta/bandwidth",
   "plugins/meta/portmap",
+  "plugins/meta/sbr",
   "plugins/meta/tuning",
 ];
 

@@ -21,6 +21,7 @@ export interface ModulePrograms {
   /** Files that are added to the module before the build: a program of ours that runs a part of theirs. */
   readonly added?: Readonly<Record<string, string>>;
   readonly ldflags?: string;
+  readonly tags?: readonly string[];
 }
 
 /** Builds programs of a Go module, once. The module is built in a copy of its own source, so its own `go.sum` counts. */
@@ -46,6 +47,7 @@ export async function modulePrograms(wanted: ModulePrograms): Promise<Peer> {
     packages: packages.map((path) => `./${path}`),
     named: Object.fromEntries(Object.entries(named).map(([path, name]) => [`./${path}`, name])),
     ldflags: wanted.ldflags ?? "",
+    tags: wanted.tags ?? [],
   });
   const complaint = buildComplaint ?? (await keep(copy, bin, files));
   await rm(copy, { recursive: true, force: true });

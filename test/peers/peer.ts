@@ -28,6 +28,7 @@ export interface GoBuild {
   readonly cwd: string;
   readonly packages: readonly string[];
   readonly ldflags: string;
+  readonly tags?: readonly string[];
   /** Packages whose program gets another name than the last part of their path. */
   readonly named?: Readonly<Record<string, string>>;
 }
@@ -50,13 +51,14 @@ export async function buildInto(bin: string, build: GoBuild): Promise<string | u
 }
 
 async function buildAll(part: string, build: GoBuild): Promise<string | undefined> {
-  const { packages, named = {} } = build;
+  const { packages, named = {}, tags = [] } = build;
   const builds = [
     ...(packages.length === 0 ? [] : [{ out: `${part}/`, packages }]),
     ...Object.entries(named).map(([path, name]) => ({ out: join(part, name), packages: [path] })),
   ];
   for (const { out, packages: some } of builds) {
-    const args = ["build", "-trimpath", "-ldflags", `-s -w ${build.ldflags}`, "-o", out, ...some];
+    const tagged = tags.length === 0 ? [] : [`-tags=${tags.join(",")}`];
+    const args = ["build", ...tagged, "-trimpath", "-ldflags", `-s -w ${build.ldflags}`, "-o", out, ...some];
     const { isDone, complaint } = await runGo(build.go, args, { cwd: build.cwd });
     if (!isDone) return complaint;
   }

@@ -11,6 +11,8 @@ import { apiHost, apiPort } from "./api-server.ts";
 const account = { namespace: "kube-system", name: "multus" };
 const configFile = "/etc/multus/daemon-config.json";
 const generatedConf = `${confFolder}/00-multus.conf`;
+/** As its installer names them. */
+const installedPrograms = { "multus-shim": "multus-shim", "passthru-cni": "passthru" };
 
 /** Multus as its thick manifest runs it, less the container. */
 export class MultusNode {
@@ -32,9 +34,9 @@ export class MultusNode {
   async install(more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     await applyAll(this.#cluster.api, rights());
     await this.#writeToken();
-    for (const program of ["multus-shim", "passthru-cni"]) {
-      rmSync(join("/opt/cni/bin", program), { force: true });
-      copyFileSync(join(this.#bin, program), join("/opt/cni/bin", program));
+    for (const [program, installed] of Object.entries(installedPrograms)) {
+      rmSync(join("/opt/cni/bin", installed), { force: true });
+      copyFileSync(join(this.#bin, program), join("/opt/cni/bin", installed));
     }
     mkdirSync("/etc/multus", { recursive: true });
     writeFileSync(configFile, JSON.stringify({ ...settings, ...more }, undefined, 2));
