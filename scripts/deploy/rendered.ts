@@ -33,7 +33,13 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   ]);
 }
 
-const crds = ["network-attachment-definition.yaml", "decision.yaml", "decision-approval.yaml"];
+const crds = [
+  "network-attachment-definition.yaml",
+  "decision.yaml",
+  "decision-approval.yaml",
+  "reboot-gate.yaml",
+  "reboot-exception.yaml",
+];
 const guardFile = "deploy/guard/kustomization.yaml";
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
