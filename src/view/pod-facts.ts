@@ -17,6 +17,8 @@ export interface PodFacts {
   readonly hostNetwork?: boolean;
   /** It has a deletionTimestamp. */
   readonly isDeleting?: boolean;
+  /** Only for pods of Levee itself: whether they bear the label that keeps this node from a reboot. */
+  readonly isGateClosed?: boolean;
 }
 
 export type PodChange = Change<PodFacts>;
