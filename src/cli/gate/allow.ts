@@ -7,7 +7,8 @@ import { typeLine } from "../decisions/type-line.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import type { GateView } from "./gate-view.ts";
-import { gateRequestMs, type GatePlace } from "./read-gates.ts";
+import type { GatePlace } from "./gate-place.ts";
+import { gateRequestMs } from "./read-gates.ts";
 
 /** Which reasons a person has read. Others, or more, need to be read again. */
 export async function reasonsHash({ node, reasons }: GateView): Promise<string> {

@@ -1,11 +1,5 @@
 import type { Command } from "commander";
-import type { KubeApi } from "../../kube/client/api.ts";
-import {
-  addClusterOptions,
-  clusterExitText,
-  guardNamespaceOf,
-  type ClusterCommandOptions,
-} from "../cluster/cluster-options.ts";
+import { addClusterOptions, clusterExitText, type ClusterCommandOptions } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
@@ -13,10 +7,11 @@ import { requireSubdomain } from "../node/names.ts";
 import type { Shell } from "../shell.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
 import { createException, removeException } from "./except.ts";
+import { gatePlace } from "./gate-place.ts";
 import { exceptionTable } from "./gate-table.ts";
 import { exceptionView, matchText } from "./gate-view.ts";
 import { parseMatch, parseReason, parseUntil } from "./person-words.ts";
-import { readExceptions, type GatePlace } from "./read-gates.ts";
+import { readExceptions } from "./read-gates.ts";
 
 const formats: readonly OutputFormat[] = ["table", "json", "yaml", "name"];
 const exampleLabels = "'alertname=NodeFilesystemFull,mountpoint=/mnt/backup'";
@@ -51,7 +46,7 @@ export function addExcept(gate: Command, shell: Shell): void {
     const nowMs = shell.clock.wallMs();
     const match = parseMatch(labels);
     const words = { match, reason: parseReason(options.reason), untilMs: parseUntil(options.until, nowMs) };
-    const made = await withCluster(shell, options, (api) => createException(placeOf(api, shell, options), words));
+    const made = await withCluster(shell, options, (api) => createException(gatePlace(api, shell, options), words));
     const view = exceptionView(made, nowMs);
     print(shell.stdout, settings.output, {
       value: view,
@@ -70,7 +65,7 @@ function addList(except: Command, shell: Shell): void {
   ).addHelpText("after", `${examples("levee gate except list", "levee gate except list -o json")}\n${clusterExitText}`);
   list.action(async (options: ClusterCommandOptions) => {
     const { settings } = contextOf(list, shell, formats);
-    const found = await withCluster(shell, options, (api) => readExceptions(placeOf(api, shell, options)));
+    const found = await withCluster(shell, options, (api) => readExceptions(gatePlace(api, shell, options)));
     const nowMs = shell.clock.wallMs();
     const views = found.map((one) => exceptionView(one, nowMs));
     print(shell.stdout, settings.output, {
@@ -92,11 +87,7 @@ function addRemove(except: Command, shell: Shell): void {
   remove.action(async (given: string, options: ClusterCommandOptions) => {
     contextOf(remove, shell);
     const name = requireSubdomain("an exception", given.replace(/^rebootexceptions?(?:\.levee\.dev)?\//u, ""));
-    await withCluster(shell, options, (api) => removeException(placeOf(api, shell, options), name));
+    await withCluster(shell, options, (api) => removeException(gatePlace(api, shell, options), name));
     shell.stdout.write(`Removed ${name}\n`);
   });
-}
-
-function placeOf(api: KubeApi, { interrupted }: Shell, options: ClusterCommandOptions): GatePlace {
-  return { api, namespace: guardNamespaceOf(options), signal: interrupted };
 }

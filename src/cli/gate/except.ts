@@ -4,7 +4,8 @@ import { kubeStatusOf } from "../../kube/client/api.ts";
 import { gateApiVersion } from "../../wire/reboot-gate.ts";
 import { whoAmI } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
-import { exceptionsPath, gateRequestMs, type GatePlace } from "./read-gates.ts";
+import type { GatePlace } from "./gate-place.ts";
+import { exceptionsPath, gateRequestMs } from "./read-gates.ts";
 
 interface ExceptionWords {
   readonly match: Readonly<Record<string, string>>;

@@ -1,15 +1,9 @@
 import { parseRebootException, type RebootException } from "../../guard/gate/reboot-exception.ts";
-import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
+import { kubeStatusOf } from "../../kube/client/api.ts";
 import { listPages } from "../../kube/watch/list-pages.ts";
 import { gateApiVersion, gatesPath, parseRebootGate, type RebootGate } from "../../wire/reboot-gate.ts";
 import { CommandFailure } from "../failure.ts";
-
-export interface GatePlace {
-  readonly api: KubeApi;
-  /** Of the guard, its exceptions and approvals. */
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-}
+import type { GatePlace } from "./gate-place.ts";
 
 const pageItems = 100;
 export const gateRequestMs = 30_000;

@@ -5,11 +5,11 @@ import { ageText } from "../terminal/span.ts";
 import { matchText, type ExceptionView, type GateView } from "./gate-view.ts";
 
 /** Every reason with since when, what it is about and how to clear it; then the words of people that are in force. */
-export function whyText(gate: GateView, exceptions: readonly ExceptionView[], nowMs: number): string {
+export function whyText(gate: GateView, exceptions: readonly ExceptionView[], { nowMs, namespace }: Where): string {
   return [
     headText(gate, nowMs),
     ...gate.reasons.map((reason, at) => reasonText(reason, at + 1, nowMs)),
-    overrideText(gate, nowMs),
+    overrideText(gate, { nowMs, namespace }),
     exceptionsText(
       exceptions.filter(({ isOver }) => !isOver),
       nowMs,
@@ -18,6 +18,12 @@ export function whyText(gate: GateView, exceptions: readonly ExceptionView[], no
   ]
     .filter((block) => block !== "")
     .join("\n");
+}
+
+interface Where {
+  readonly nowMs: number;
+  /** Of the guard. */
+  readonly namespace: string;
 }
 
 function headText({ node, verdict, rebootRequiredSince, observedAt, reasons }: GateView, nowMs: number): string {
@@ -41,10 +47,10 @@ function reasonText({ code, message, object, remedy, since }: GateView["reasons"
   return `${lines.join("\n")}\n`;
 }
 
-function overrideText({ override }: GateView, nowMs: number): string {
+function overrideText({ override }: GateView, { nowMs, namespace }: Where): string {
   if (override === undefined) return "";
   const { by, name, reason, until } = override;
-  return `Allowed by ${oneLine(by)} for another ${ageText(timeMs(until) - nowMs)}: ${oneLine(reason)}\n   to withdraw  kubectl delete decisionapproval ${oneLine(name)} -n NAMESPACE\n`;
+  return `Allowed by ${oneLine(by)} for another ${ageText(timeMs(until) - nowMs)}: ${oneLine(reason)}\n   to withdraw  kubectl -n ${namespace} delete decisionapproval ${oneLine(name)}\n`;
 }
 
 function exceptionsText(exceptions: readonly ExceptionView[], nowMs: number): string {

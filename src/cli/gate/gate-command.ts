@@ -1,22 +1,17 @@
 import type { Command } from "commander";
-import type { KubeApi } from "../../kube/client/api.ts";
-import {
-  addClusterOptions,
-  clusterExitText,
-  guardNamespaceOf,
-  type ClusterCommandOptions,
-} from "../cluster/cluster-options.ts";
+import { addClusterOptions, clusterExitText, type ClusterCommandOptions } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { addGateCheck } from "../gate/check-command.ts";
-import { addExcept } from "../gate/except-command.ts";
-import { createOverride, reasonsHash, requireReading } from "../gate/allow.ts";
-import { gateTable } from "../gate/gate-table.ts";
-import { exceptionView, gateView } from "../gate/gate-view.ts";
-import { parseFor, parseReason } from "../gate/person-words.ts";
-import { readExceptions, readGate, readGates, type GatePlace } from "../gate/read-gates.ts";
-import { whyText } from "../gate/why-text.ts";
+import { addGateCheck } from "./check-command.ts";
+import { addExcept } from "./except-command.ts";
+import { createOverride, reasonsHash, requireReading } from "./allow.ts";
+import { gatePlace, type GatePlace } from "./gate-place.ts";
+import { gateTable } from "./gate-table.ts";
+import { exceptionView, gateView } from "./gate-view.ts";
+import { parseFor, parseReason } from "./person-words.ts";
+import { readExceptions, readGate, readGates } from "./read-gates.ts";
+import { whyText } from "./why-text.ts";
 import { requireSubdomain } from "../node/names.ts";
 import type { Shell } from "../shell.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
@@ -61,7 +56,7 @@ function addList(gate: Command, shell: Shell): void {
   ).addHelpText("after", `${examples("levee gate list", "levee gate list -o wide")}\n${clusterExitText}`);
   list.action(async (options: ClusterCommandOptions) => {
     const { settings } = contextOf(list, shell, formats);
-    const gates = await withCluster(shell, options, (api) => readGates(placeOf(api, shell, options)));
+    const gates = await withCluster(shell, options, (api) => readGates(gatePlace(api, shell, options)));
     const nowMs = shell.clock.wallMs();
     const views = gates.map((one) => gateView(one.node, one, nowMs));
     const table = (isWide: boolean): string =>
@@ -85,7 +80,7 @@ function addWhy(gate: Command, shell: Shell): void {
   why.action(async (given: string, options: ClusterCommandOptions) => {
     const { settings } = contextOf(why, shell);
     const node = nodeOf(given);
-    const seen = await withCluster(shell, options, (api) => look(shell, placeOf(api, shell, options), node));
+    const seen = await withCluster(shell, options, (api) => look(shell, gatePlace(api, shell, options), node));
     print(shell.stdout, settings.output, { value: seen.value, text: () => seen.text });
   });
 }
@@ -116,7 +111,7 @@ function addAllow(gate: Command, shell: Shell): void {
     const [forMs, reason] = [parseFor(options.for), parseReason(options.reason)];
     const isText = settings.output === "table" || settings.output === "wide";
     const made = await withCluster(shell, options, async (api) => {
-      const place = placeOf(api, shell, options);
+      const place = gatePlace(api, shell, options);
       const seen = await look(shell, place, node);
       if (isText) shell.stdout.write(`${seen.text}\n`);
       await requireReading(shell, seen.gate, options.reasonsHash);
@@ -141,13 +136,9 @@ async function look(
   const gate = gateView(node, read, nowMs);
   const exceptions = made.map((one) => exceptionView(one, nowMs)).filter(({ isOver }) => !isOver);
   const value = { ...gate, reasonsHash: await reasonsHash(gate), exceptions };
-  return { gate, value, text: whyText(gate, exceptions, nowMs) };
+  return { gate, value, text: whyText(gate, exceptions, { nowMs, namespace: place.namespace }) };
 }
 
 function nodeOf(given: string): string {
   return requireSubdomain("a node", given.replace(/^(?:nodes?|rebootgates?(?:\.levee\.dev)?)\//u, ""));
-}
-
-function placeOf(api: KubeApi, { interrupted }: Shell, options: ClusterCommandOptions): GatePlace {
-  return { api, namespace: guardNamespaceOf(options), signal: interrupted };
 }
