@@ -17,7 +17,7 @@ export interface PodFacts {
   readonly hostNetwork?: boolean;
   /** It has a deletionTimestamp. */
   readonly isDeleting?: boolean;
-  /** Only for pods of Levee itself: whether they bear the label that keeps this node from a reboot. */
+  /** Whether its label keeps this node from a reboot; undefined for pods without that label, which are nearly all. */
   readonly isGateClosed?: boolean;
 }
 

@@ -171,7 +171,7 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
     const own = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}/status`;
     const write = (name: string, body: unknown): Promise<Answer> =>
       server.ask({ method: "PATCH", path: own(name), body, type: mergePatch, token });
-    const labels = { "app.kubernetes.io/name": "levee", "app.kubernetes.io/component": "hand" };
+    const labels = { "app.kubernetes.io/name": "levee", "levee.dev/reboot": "allow" };
     for (const node of ["node-a", "node-b"]) {
       server.must(["apply", "-f", "-"], podObject({ name: `hand-${node}`, namespace, node, labels }));
       server.must(["apply", "-f", "-"], podObject({ name: `other-${node}`, namespace, node }));
@@ -180,7 +180,7 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
     for (const [pod, change, words] of [
       ["hand-node-a", gate(null), "no labels"],
       ["hand-node-a", gate("allow"), "no labels"],
-      ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/component": null } } }, "no labels"],
+      ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/name": null } } }, "no labels"],
       ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", more: "1" } } }, "no labels"],
       ["other-node-a", gate("deny"), "no labels"],
       ["hand-node-b", gate("deny"), "its own node only"],

@@ -68,7 +68,7 @@ function shown(): string {
   return metrics.render().replaceAll(/^#.*\n/gmu, "");
 }
 
-test("GateWatch asks nothing while it has no ticket to write and every label is in place", async () => {
+test("GateWatch asks nothing while it has no ticket to write and every label says deny", async () => {
   const service = watch({ hasTicket: false });
   await clock.advance(600_000);
   expect(reads).toBe(0);
@@ -77,7 +77,7 @@ test("GateWatch asks nothing while it has no ticket to write and every label is 
   expect(clock.timers).toBe(0);
 });
 
-test("GateWatch leaves the labels away while the gate allows, and puts them back when the verdict ends", async () => {
+test("GateWatch leaves open labels while the gate allows, and closes them when the verdict ends", async () => {
   const service = watch({ hasTicket: false });
   const made = allowAt(clock.wallMs());
   gate = () => made;
@@ -103,7 +103,7 @@ test.each<[string, () => RebootGate | undefined]>([
       throw new KubeError("api-refused", "forbidden", { status: 403 });
     },
   ],
-])("GateWatch puts the labels back when the gate %s", async (_what, read) => {
+])("GateWatch closes the labels when the gate %s", async (_what, read) => {
   const service = watch({ hasTicket: false });
   open = [pod("levee-1")];
   gate = read;
@@ -112,7 +112,7 @@ test.each<[string, () => RebootGate | undefined]>([
   service.stop();
 });
 
-test("GateWatch tries again when a label cannot be put back, and lets a pod go that is gone", async () => {
+test("GateWatch tries again when a label cannot be closed, and lets a pod go that is gone", async () => {
   const service = watch({ hasTicket: false });
   open = [pod("levee-1")];
   refusal = new KubeError("api-unreachable", "no route");

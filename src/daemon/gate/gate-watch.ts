@@ -23,8 +23,9 @@ interface GateWatchOptions {
 }
 
 /**
- * Closes the doors of this node's reboot gate: keeps the ticket of `levee-shim gate check` true, and puts the label back
- * on Levee's pods here as soon as no verdict allows the reboot. The guard opens; so a dead guard leaves all doors closed.
+ * Closes the doors of this node's reboot gate: keeps the ticket of `levee-shim gate check` true, and sets the label of
+ * Levee's pods here back to deny as soon as no verdict allows the reboot. Only the guard opens, so a dead guard leaves
+ * all doors closed.
  */
 export class GateWatch implements Service {
   readonly #options: GateWatchOptions;
@@ -48,7 +49,7 @@ export class GateWatch implements Service {
     this.#next();
   }
 
-  /** One look. Nothing is asked while nobody reads the ticket and every label is in place. */
+  /** One look. Nothing is asked while there is no ticket to write and every label says deny. */
   async look(): Promise<void> {
     const { source, ticket } = this.#options;
     if (ticket === undefined && source.openPods().length === 0) {

@@ -38,18 +38,16 @@ test("kubeGate reads the gate of its node, and takes an absent or strange one fo
   expect(await gateOf(refuse(403)).gate.read().catch((thrown: unknown) => thrown)).toBeInstanceOf(KubeError);
 });
 
-test("kubeGate finds Levee's own pods without the label, and puts exactly that label back", async () => {
-  const ours = { "app.kubernetes.io/name": "levee", "app.kubernetes.io/component": "daemon" };
-  const hand = { "app.kubernetes.io/name": "levee", "app.kubernetes.io/component": "hand" };
+test("kubeGate finds the open labels in its own namespace, and closes exactly these", async () => {
+  const opened = { "levee.dev/reboot": "allow" };
   const { gate, asked } = gateOf(
     () => "{}",
     [
-      pod("levee-1", ours),
-      pod("levee-2", { ...ours, "levee.dev/reboot": "deny" }),
-      pod("levee-3", ours, { deletionTimestamp: "2026-05-30T03:40:00Z" }),
-      pod("levee-4", ours, { namespace: "tenant" }),
-      pod("levee-hand-1", { ...hand, "levee.dev/reboot": "allow" }),
-      pod("levee-guard-1", { ...ours, "app.kubernetes.io/component": "guard" }),
+      pod("levee-1", opened),
+      pod("levee-2", { "levee.dev/reboot": "deny" }),
+      pod("levee-3", opened, { deletionTimestamp: "2026-05-30T03:40:00Z" }),
+      pod("levee-4", opened, { namespace: "tenant" }),
+      pod("levee-hand-1", { "levee.dev/reboot": "" }),
       pod("web", {}),
     ],
   );

@@ -7,7 +7,7 @@ import {
   resourceNameAnnotation,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
-import { gateLabel, gateLabelDeny, isGatePod } from "../../base/gate-label.ts";
+import { gateLabel, gateLabelDeny } from "../../base/gate-label.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
 import { isObject, objectOf, textOf } from "../client/json-fields.ts";
@@ -92,9 +92,10 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
   );
 }
 
-/** Two pods of a node have it. */
+/** Two pods of a node have the label: those of Levee itself. */
 function gateOf(labels: Readonly<Record<string, unknown>>): Pick<PodFacts, "isGateClosed"> {
-  return isGatePod(labels) ? { isGateClosed: labels[gateLabel] === gateLabelDeny } : noGate;
+  const door = labels[gateLabel];
+  return door === undefined ? noGate : { isGateClosed: door === gateLabelDeny };
 }
 
 function pick(
