@@ -8,6 +8,8 @@ import { podShape } from "./pod-shape.ts";
 
 /** A pod's own reason for having no owner. The policy that asks for owners admits such pods too. */
 export const exemptAnnotation = "levee.dev/ownerless-reason";
+/** `deny` on the pods of Levee's daemon and hand unless the gate of their node allows. kured's blocking-pod-selector sees it. */
+export const rebootLabel = "levee.dev/reboot";
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const helmHookAnnotation = "helm.sh/hook";
 /** Enough to recognise a user agent. */
@@ -39,6 +41,8 @@ export function projectClusterPod(value: unknown, texts: SharedTexts): ClusterPo
     isMirror: annotations[mirrorAnnotation] !== undefined,
     isExempt: textOf(annotations[exemptAnnotation]) !== "" || annotations[helmHookAnnotation] !== undefined,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
+    isReady: isTrue(status, "Ready"),
+    ...doorOf(metadata["labels"], texts),
     ...lifeOf(status),
   };
 }
@@ -80,9 +84,18 @@ function lifeOf(status: JsonObject): Life {
 
 /** Since Kubernetes 1.29 kubelet sets this condition when sandbox and network are ready: the pod waits for something else. */
 function hasSandbox(status: JsonObject): boolean {
+  return isTrue(status, "PodReadyToStartContainers");
+}
+
+function isTrue(status: JsonObject, type: string): boolean {
   return objectsOf(status["conditions"]).some(
-    (condition) => condition["type"] === "PodReadyToStartContainers" && condition["status"] === "True",
+    (condition) => condition["type"] === type && condition["status"] === "True",
   );
+}
+
+function doorOf(labels: unknown, texts: SharedTexts): Pick<ClusterPod, "door"> {
+  const door = textOf(objectOf(labels)[rebootLabel]);
+  return door === "" ? {} : { door: texts.share(door) };
 }
 
 /** The policy that confines the guard uses the same signs. */

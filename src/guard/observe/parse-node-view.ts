@@ -24,6 +24,7 @@ export function parseNodeView(text: string): ToldView | undefined {
     ...known("memoryLimitBytes", sum("levee_memory_limit_bytes")),
     ...known("oomKills", sum("levee_memory_oom_kills_total")),
     ...known("watchAgeMs", oldestMs(found.get("levee_view_last_event_age_seconds"))),
+    ...rebootOf(sum("levee_node_reboot_required"), sum("levee_node_reboot_required_since_timestamp_seconds")),
   };
 }
 
@@ -35,7 +36,17 @@ const wanted: ReadonlySet<string> = new Set([
   "levee_memory_limit_bytes",
   "levee_memory_oom_kills_total",
   "levee_view_last_event_age_seconds",
+  "levee_node_reboot_required",
+  "levee_node_reboot_required_since_timestamp_seconds",
 ]);
+
+/** Both are missing until the node's hand has looked. */
+function rebootOf(required: number | undefined, sinceSeconds: number | undefined): Partial<ToldView> {
+  if (required === undefined) return {};
+  const isRebootRequired = required === 1;
+  if (!isRebootRequired || sinceSeconds === undefined) return { isRebootRequired };
+  return { isRebootRequired, rebootRequiredSinceMs: Math.round(sinceSeconds * 1_000) };
+}
 
 /** The age of the resource that has been silent longest. */
 function oldestMs(seconds: readonly number[] | undefined): number | undefined {
