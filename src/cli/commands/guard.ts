@@ -6,13 +6,14 @@ import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
+import { gateSettings, type GateOptions } from "../cluster/gate-options.ts";
 import { guardPlaces } from "../cluster/guard-options.ts";
 import type { Shell } from "../shell.ts";
 
 /** Each mirror may take 64Mi of the Deployment's volume. */
 const repositoriesMax = 8;
 
-interface GuardCommandOptions extends KubeOptions {
+interface GuardCommandOptions extends KubeOptions, GateOptions {
   readonly namespace: string;
   readonly cluster: string;
   readonly metricsPort?: string;
@@ -46,6 +47,22 @@ export function addGuard(program: Command, shell: Shell): void {
     .option(
       "--stuck-after <seconds>",
       "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
+    )
+    .option(
+      "--gate-door <door>",
+      "a way in which the reboot gate shows its verdicts: label, annotation, lease or http; may be repeated (default: none)",
+      several,
+    )
+    .option("--gate-expiry <seconds>", "how long a verdict of the reboot gate stands, from 30 to 600 (default: 120)")
+    .option("--gate-at-once <nodes>", "how many nodes the reboot gate lets through at the same time (default: 1)")
+    .option(
+      "--reboot-window <window>",
+      'when nodes may be rebooted, such as "Mon-Fri 02:00-05:00 Europe/Berlin" (default: at any time)',
+    )
+    .option(
+      "--kured <namespace/daemonset>",
+      "kured, whose lock the reboot gate reads; may be repeated (default: kube-system/kured and kured/kured)",
+      several,
     )
     .option(
       "--git-repository <setting>",
@@ -88,6 +105,7 @@ function several(value: string, before: readonly string[] = []): readonly string
 async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> {
   const { clock } = shell;
   const asked = guardPlaces(options);
+  const gate = gateSettings(options);
   const logger = new JsonLogger({ clock, level: "info", write: (line) => shell.stderr.write(line) });
   // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
@@ -104,7 +122,7 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
   const git = await gitOf(shell, options);
   const api = await openKubeApi(shell, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, ...places }, shell.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, gate, ...places }, shell.interrupted);
   } finally {
     logger.flush();
     api.close();

@@ -30,6 +30,8 @@ export interface GateFacts {
   readonly etcdMembers: ReadonlyMap<string, boolean>;
   /** By node, when it was last seen to have been started again. */
   readonly rebootedMs: ReadonlyMap<string, number>;
+  /** By node, when its turn to be rebooted began. */
+  readonly turns: ReadonlyMap<string, number>;
 }
 
 export interface NodeBacklog {
@@ -47,10 +49,11 @@ export interface IdleDaemon {
   readonly what: string;
 }
 
-/** A PodDisruptionBudget that allows nothing, with a pod for each node where it has one. */
+/** A PodDisruptionBudget that allows nothing. */
 export interface ShutBudget {
   readonly namespace: string;
   readonly name: string;
   readonly sinceMs: number;
-  readonly podsByNode: ReadonlyMap<string, string>;
+  /** One of its pods for each node where a drain would have to evict it; absent while nobody knows: then it may be any node. */
+  readonly podsByNode?: ReadonlyMap<string, string>;
 }
