@@ -27,6 +27,7 @@ describe("knobs", () => {
       runtimeCniDir: "/var/lib/cni",
       socketDir: "/run/levee",
       daemonSocketDir: undefined,
+      gateFile: undefined,
       addBudgetMs: 110_000,
       addLookupMs: 5_000,
       addDelegatesMs: 25_000,
@@ -47,6 +48,7 @@ describe("knobs", () => {
       gcIntervalMs: 300_000,
       gcGraceMs: 30_000,
       recorderBytes: 4_194_304,
+      gateLookMs: 20_000,
       undoRetryMs: 5_000,
       healthPort: undefined,
     });

@@ -6,6 +6,8 @@ import { guardNamespace } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { commandOf } from "../decisions/consent.ts";
 import { readDecisions } from "../decisions/decision-source.ts";
+import type { GatePlace } from "../gate/gate-place.ts";
+import { readExceptions, readGates } from "../gate/read-gates.ts";
 import { outputFormats } from "../terminal/print.ts";
 import { readVendorLock } from "../vendor/vendor-lock.ts";
 import { findVendorRoot } from "../vendor/vendor-root.ts";
@@ -35,7 +37,7 @@ function valuesOf(option: Option, command: Command): readonly string[] {
     case "--output":
       return [
         ...outputFormats,
-        ...(command.parent?.name() === "decisions" ? ["name"] : []),
+        ...(["decisions", "gate", "except"].includes(command.parent?.name() ?? "") ? ["name"] : []),
         ...(command.name() === "check" ? ["short"] : []),
       ];
     case "--fail-on":
@@ -51,6 +53,8 @@ async function operandsOf({ command, operands, given }: PartialLine, shell: Shel
   if (path === "explain") return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
   if (path === "completion") return ["bash"];
   if (path === "vendor verify" || path === "vendor bump") return await vendoredPaths(given["repository"]);
+  if (path === "gate why" || path === "gate allow") return await gateNames(given, shell, nodesOf);
+  if (path === "gate except remove") return await gateNames(given, shell, exceptionsOf);
   const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
   const isVerdict = speaks.includes(path);
   return isVerdict || path === "decisions show" || path === "report"
@@ -83,6 +87,30 @@ async function decisionNames(given: PartialLine["given"], shell: Shell, isOpen: 
     // Completion has no place to show an error.
     return [];
   }
+}
+
+/** A cluster that does not answer gives no names. */
+async function gateNames(
+  { kubeconfig, context, namespace = guardNamespace }: PartialLine["given"],
+  shell: Shell,
+  names: (place: GatePlace) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  using limit = deadline(shell.clock, clusterMs, () => new Error("too late"), shell.interrupted);
+  const { signal } = limit;
+  try {
+    return await withCluster(shell, { kubeconfig, context }, (api) => names({ api, namespace, signal }));
+  } catch {
+    // Completion has no place to show an error.
+    return [];
+  }
+}
+
+async function nodesOf(place: GatePlace): Promise<readonly string[]> {
+  return (await readGates(place)).map(({ node }) => node);
+}
+
+async function exceptionsOf(place: GatePlace): Promise<readonly string[]> {
+  return (await readExceptions(place)).map(({ name }) => name);
 }
 
 function pathOf(command: Command): string {

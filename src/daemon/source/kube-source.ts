@@ -3,6 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
+import { kubeGate } from "../gate/kube-gate.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
@@ -14,13 +15,15 @@ import type { Source } from "./source.ts";
 interface ClusterOptions {
   readonly access: KubeAccess;
   readonly nodeName: string;
+  /** The daemon's own; undefined for a daemon that is no pod of the cluster. */
+  readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
 }
 
 /** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
-export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
+export function openCluster({ access, nodeName, namespace, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
   const cluster = new ClusterView({ api, clock, logger, nodeName });
   const view = kubeView(cluster, access.server, clock);
@@ -39,6 +42,7 @@ export function openCluster({ access, nodeName, clock, logger, metrics }: Cluste
     eventTeller,
     statusTeller,
     nodeName,
+    gate: kubeGate({ api, nodeName, namespace, pods: () => cluster.pods() }),
     health: () => {
       const { pods, networks } = cluster.health();
       return [pods, networks];

@@ -1,3 +1,4 @@
+import { gateLabel } from "../../base/gate-label.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
@@ -8,8 +9,6 @@ import { podShape } from "./pod-shape.ts";
 
 /** A pod's own reason for having no owner. The policy that asks for owners admits such pods too. */
 export const exemptAnnotation = "levee.dev/ownerless-reason";
-/** `deny` on the pods of Levee's daemon and hand unless the gate of their node allows. kured's blocking-pod-selector sees it. */
-export const rebootLabel = "levee.dev/reboot";
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const helmHookAnnotation = "helm.sh/hook";
 /** Enough to recognise a user agent. */
@@ -94,7 +93,7 @@ function isTrue(status: JsonObject, type: string): boolean {
 }
 
 function doorOf(labels: unknown, texts: SharedTexts): Pick<ClusterPod, "door"> {
-  const door = textOf(objectOf(labels)[rebootLabel]);
+  const door = textOf(objectOf(labels)[gateLabel]);
   return door === "" ? {} : { door: texts.share(door) };
 }
 

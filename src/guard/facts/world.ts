@@ -175,8 +175,9 @@ export interface NodeViewFacts {
   readonly oomKills?: number;
   /** Time since the older of its two watches (pods, networks) last heard anything. */
   readonly watchAgeMs?: number;
-  /** Whether the node has a mark that asks for a reboot; absent until its hand has looked. */
+  /** The node itself has a mark that asks for a reboot; undefined while nobody has looked. */
   readonly isRebootRequired?: boolean;
+  /** Since when, by the node's clock; only where a reboot is required. */
   readonly rebootRequiredSinceMs?: number;
 }
 

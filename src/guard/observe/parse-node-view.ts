@@ -24,7 +24,7 @@ export function parseNodeView(text: string): ToldView | undefined {
     ...known("memoryLimitBytes", sum("levee_memory_limit_bytes")),
     ...known("oomKills", sum("levee_memory_oom_kills_total")),
     ...known("watchAgeMs", oldestMs(found.get("levee_view_last_event_age_seconds"))),
-    ...rebootOf(sum("levee_node_reboot_required"), sum("levee_node_reboot_required_since_timestamp_seconds")),
+    ...rebootMark(sum("levee_node_reboot_required"), sum("levee_node_reboot_required_since_timestamp_seconds")),
   };
 }
 
@@ -40,12 +40,15 @@ const wanted: ReadonlySet<string> = new Set([
   "levee_node_reboot_required_since_timestamp_seconds",
 ]);
 
-/** Both are missing until the node's hand has looked. */
-function rebootOf(required: number | undefined, sinceSeconds: number | undefined): Partial<ToldView> {
-  if (required === undefined) return {};
-  const isRebootRequired = required === 1;
-  if (!isRebootRequired || sinceSeconds === undefined) return { isRebootRequired };
-  return { isRebootRequired, rebootRequiredSinceMs: Math.round(sinceSeconds * 1_000) };
+/** Nothing before the daemon's first look: a node that nobody looked at is not one that needs no reboot. */
+function rebootMark(
+  isRequired: number | undefined,
+  sinceSeconds: number | undefined,
+): Pick<ToldView, "isRebootRequired" | "rebootRequiredSinceMs"> {
+  if (isRequired === undefined) return {};
+  if (isRequired === 0) return { isRebootRequired: false };
+  const sinceMs = sinceSeconds === undefined ? undefined : Math.round(sinceSeconds * 1_000);
+  return { isRebootRequired: true, ...known("rebootRequiredSinceMs", sinceMs) };
 }
 
 /** The age of the resource that has been silent longest. */

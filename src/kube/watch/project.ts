@@ -7,6 +7,7 @@ import {
   resourceNameAnnotation,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
+import { gateLabel, gateLabelDeny } from "../../base/gate-label.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
 import { isObject, objectOf, textOf } from "../client/json-fields.ts";
@@ -27,6 +28,7 @@ const networkAnnotations = [resourceNameAnnotation];
 /** A domain of 253, a slash and a name of 63. A longer text names no resource, and would be kept for long. */
 const resourceNameCharsMax = 317;
 
+const noGate = Object.freeze({});
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Keeps the few fields of a pod that the daemon uses; undefined for an object without a name. */
@@ -48,6 +50,7 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
+    ...gateOf(objectOf(metadata["labels"])),
   };
 }
 
@@ -76,6 +79,7 @@ export function samePod(left: PodFacts, right: PodFacts): boolean {
     left.phase === right.phase &&
     left.hostNetwork === right.hostNetwork &&
     left.isDeleting === right.isDeleting &&
+    left.isGateClosed === right.isGateClosed &&
     sameAnnotations(left.annotations, right.annotations, podAnnotations)
   );
 }
@@ -86,6 +90,12 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
     left.config === right.config &&
     sameAnnotations(left.annotations, right.annotations, networkAnnotations)
   );
+}
+
+/** Two pods of a node have the label: those of Levee itself. */
+function gateOf(labels: Readonly<Record<string, unknown>>): Pick<PodFacts, "isGateClosed"> {
+  const door = labels[gateLabel];
+  return door === undefined ? noGate : { isGateClosed: door === gateLabelDeny };
 }
 
 function pick(

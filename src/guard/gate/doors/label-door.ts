@@ -1,4 +1,4 @@
-import { rebootLabel } from "../../facts/project-cluster-pod.ts";
+import { gateLabel } from "../../../base/gate-label.ts";
 import type { ClusterPod } from "../../facts/cluster-pod.ts";
 
 /** Per look; a change of verdict touches two pods of one node. */
@@ -34,5 +34,5 @@ export function labelChanges(
 }
 
 export function labelPatch({ uid, to }: DoorChange): string {
-  return JSON.stringify({ metadata: { uid, labels: { [rebootLabel]: to } } });
+  return JSON.stringify({ metadata: { uid, labels: { [gateLabel]: to } } });
 }
