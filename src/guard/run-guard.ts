@@ -131,9 +131,7 @@ function serveMetrics(
   const answers = {
     metrics: () => guardMetrics(state()) + gateText(),
     isReady: () => facts.isCurrent(),
-    ...(door === undefined
-      ? {}
-      : { gate: (node: string) => gateAnswer(node, door.gate(node), clock.wallMs()) }),
+    ...(door === undefined ? {} : { gate: (node: string) => gateAnswer(node, door.gate(node), clock.wallMs()) }),
   };
   return openMetricsPort(metricsPort, answers, logger);
 }

@@ -176,17 +176,22 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
       server.must(["apply", "-f", "-"], podObject({ name: `hand-${node}`, namespace, node, labels }));
       server.must(["apply", "-f", "-"], podObject({ name: `other-${node}`, namespace, node }));
     }
-    for (const change of [gate("deny"), gate("deny")]) expect(await write("hand-node-a", change)).toMatchObject({ code: 200 });
+    for (const change of [gate("deny"), gate("deny")])
+      expect(await write("hand-node-a", change)).toMatchObject({ code: 200 });
     for (const [pod, change, words] of [
       ["hand-node-a", gate(null), "no labels"],
       ["hand-node-a", gate("allow"), "no labels"],
       ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/name": null } } }, "no labels"],
-      ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", more: "1" } } }, "no labels"],
+      ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", "more": "1" } } }, "no labels"],
       ["other-node-a", gate("deny"), "no labels"],
       ["hand-node-b", gate("deny"), "its own node only"],
     ] as const) {
       const end = await write(pod, change);
-      expect({ pod, code: end.code, text: end.text.includes(words) ? words : end.text }).toEqual({ pod, code: 403, text: words });
+      expect({ pod, code: end.code, text: end.text.includes(words) ? words : end.text }).toEqual({
+        pod,
+        code: 403,
+        text: words,
+      });
     }
     // Opened by somebody else, with another value: the daemon closes that too.
     server.must(["label", "pod", "hand-node-a", "-n", namespace, "levee.dev/reboot=allow", "--overwrite"]);

@@ -106,7 +106,10 @@ test("nodeCategory tells who waits for a reboot, and warns after a day", () => {
   const blocked = snapshot({ gates: { value: [deny] } });
   // A daemon that does not answer hides no gate.
   expect(line(nodeCategory(blocked, nothing), "LVE0502").evidence).toEqual({ n2: "for 1h, blocked by FiringAlert ×2" });
-  const both = statusView({ snapshot: blocked, metrics: metrics("n1", since(25 * 60 * minuteMs)), categories: [] }, { value: {} });
+  const both = statusView(
+    { snapshot: blocked, metrics: metrics("n1", since(25 * 60 * minuteMs)), categories: [] },
+    { value: {} },
+  );
   expect(statusText(both, nowMs, (_, words) => words)).toContain(
     "Reboots      2 nodes waiting: levee gate why NODE\n             n1 for 1d1h\n             n2 for 1h, blocked by FiringAlert ×2\n",
   );

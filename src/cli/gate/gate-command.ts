@@ -76,7 +76,10 @@ function addWhy(gate: Command, shell: Shell): void {
       .command("why")
       .argument("<node>", "name of the node")
       .description("Show every reason why a node may not be rebooted, and how to clear it"),
-  ).addHelpText("after", `${examples("levee gate why k8s-master", "levee gate why k8s-master -o json")}\n${clusterExitText}`);
+  ).addHelpText(
+    "after",
+    `${examples("levee gate why k8s-master", "levee gate why k8s-master -o json")}\n${clusterExitText}`,
+  );
   why.action(async (given: string, options: ClusterCommandOptions) => {
     const { settings } = contextOf(why, shell);
     const node = nodeOf(given);

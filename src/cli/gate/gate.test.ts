@@ -120,7 +120,9 @@ describe("levee gate list", () => {
     expect(out).toMatch(
       /^NODE +VERDICT +DUE +REASONS\nk8s-master +Deny +7m\d*s? +FiringAlert ×3\nk8s-node2 +Allow +1m\d*s? +-\n$/u,
     );
-    expect((await levee(["list", "-o", "wide"])).out).toContain("Alert/PVCStuckPending, Alert/ExternalAccessDivergence");
+    expect((await levee(["list", "-o", "wide"])).out).toContain(
+      "Alert/PVCStuckPending, Alert/ExternalAccessDivergence",
+    );
     expect((await levee(["list", "-o", "name"])).out).toStartWith("rebootgate.levee.dev/k8s-master\n");
     const json = JSON.parse((await levee(["list", "-o", "json"])).out) as { node: string; verdict: string }[];
     expect(json.map(({ node, verdict }) => [node, verdict])).toEqual([
@@ -262,7 +264,9 @@ describe("levee gate allow", () => {
     expect(await levee([...words, "--reasons-hash", hash])).toMatchObject({ status: 4 });
     expect(written).toEqual([]);
     gates = [gate("k8s-master", seed)];
-    expect((await levee([...words, "--reasons-hash", hash, "-o", "name"])).out).toBe("decisionapproval.levee.dev/made-1\n");
+    expect((await levee([...words, "--reasons-hash", hash, "-o", "name"])).out).toBe(
+      "decisionapproval.levee.dev/made-1\n",
+    );
   });
 });
 

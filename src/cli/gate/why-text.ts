@@ -37,7 +37,11 @@ function headText({ node, verdict, rebootRequiredSince, observedAt, reasons }: G
   return `${verdict}: ${oneLine(node)} ${may}${counted}\n${due}${looked}\n`;
 }
 
-function reasonText({ code, message, object, remedy, since }: GateView["reasons"][number], number: number, nowMs: number): string {
+function reasonText(
+  { code, message, object, remedy, since }: GateView["reasons"][number],
+  number: number,
+  nowMs: number,
+): string {
   const lines = [
     `${number}. ${code}: ${oneLine(message)}`,
     `   object    ${oneLine(object)}`,

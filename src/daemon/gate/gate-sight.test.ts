@@ -16,7 +16,11 @@ test("GateSight allows until the verdict expires by this node's clock", async ()
   await clock.advance(99_999);
   expect(sight.now().isAllowed).toBe(true);
   await clock.advance(1);
-  expect(sight.now()).toMatchObject({ isAllowed: false, leftMs: 0, reason: expect.stringContaining("GateStale: ") as string });
+  expect(sight.now()).toMatchObject({
+    isAllowed: false,
+    leftMs: 0,
+    reason: expect.stringContaining("GateStale: ") as string,
+  });
 });
 
 test("GateSight counts for itself, so that a clock that runs behind keeps no verdict open", async () => {
@@ -27,7 +31,10 @@ test("GateSight counts for itself, so that a clock that runs behind keeps no ver
   expect(sight.now().leftMs).toBe(120_000);
   await clock.advance(120_000);
   sight.saw(gate);
-  expect(sight.now()).toMatchObject({ isAllowed: false, reason: expect.stringContaining("for as long as it may") as string });
+  expect(sight.now()).toMatchObject({
+    isAllowed: false,
+    reason: expect.stringContaining("for as long as it may") as string,
+  });
   // The guard looked again.
   sight.saw(allowAt(gate.observedAtMs + 1_000));
   expect(sight.now().isAllowed).toBe(true);

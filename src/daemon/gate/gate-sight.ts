@@ -46,8 +46,7 @@ export class GateSight {
     const { isAllowed, reasons } = standingVerdict(this.#node, gate, nowMs);
     const leftMs = gate === undefined || !isAllowed ? 0 : this.#leftMs(gate, nowMs);
     if (leftMs > 0) return { isAllowed: true, reason: allowText(gate), leftMs };
-    if (this.#problem !== undefined)
-      return { isAllowed: false, reason: `GateUnreadable: ${this.#problem}`, leftMs: 0 };
+    if (this.#problem !== undefined) return { isAllowed: false, reason: `GateUnreadable: ${this.#problem}`, leftMs: 0 };
     const own = "GateStale: this node has seen the verdict for as long as it may count";
     return { isAllowed: false, reason: isAllowed ? own : denyText(reasons), leftMs: 0 };
   }

@@ -38,8 +38,10 @@ export class GateWatch implements Service {
     this.#options = options;
     const { clock, metrics, nodeName: node } = options;
     this.#sight = new GateSight(clock, node);
-    metrics.gauge("levee_node_reboot_allowed", "1 while the gate lets this node be rebooted, as its daemon reads it", () =>
-      this.#verdict === undefined ? [] : [{ labels: { node }, value: this.#sight.now().isAllowed ? 1 : 0 }],
+    metrics.gauge(
+      "levee_node_reboot_allowed",
+      "1 while the gate lets this node be rebooted, as its daemon reads it",
+      () => (this.#verdict === undefined ? [] : [{ labels: { node }, value: this.#sight.now().isAllowed ? 1 : 0 }]),
     );
     this.#next = clock.after(0, () => void this.#round());
   }

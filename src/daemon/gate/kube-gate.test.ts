@@ -35,7 +35,11 @@ test("kubeGate reads the gate of its node, and takes an absent or strange one fo
   expect(await gateOf(refuse(404)).gate.read()).toBeUndefined();
   expect(await gateOf(() => "<html>").gate.read()).toBeUndefined();
   expect(await gateOf(() => "{}").gate.read()).toBeUndefined();
-  expect(await gateOf(refuse(403)).gate.read().catch((thrown: unknown) => thrown)).toBeInstanceOf(KubeError);
+  expect(
+    await gateOf(refuse(403))
+      .gate.read()
+      .catch((thrown: unknown) => thrown),
+  ).toBeInstanceOf(KubeError);
 });
 
 test("kubeGate finds the open labels in its own namespace, and closes exactly these", async () => {

@@ -57,7 +57,10 @@ export class BudgetPods {
   }
 
   async #ask({ namespace, selector }: BudgetFacts): Promise<readonly string[] | undefined> {
-    const query = new URLSearchParams({ limit: String(podsMax), ...(selector === "" ? {} : { labelSelector: selector }) });
+    const query = new URLSearchParams({
+      limit: String(podsMax),
+      ...(selector === "" ? {} : { labelSelector: selector }),
+    });
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?${query.toString()}`;
     const accept = metadataOnly.replaceAll("PartialObjectMetadata", "PartialObjectMetadataList");
     const list: unknown = JSON.parse(await this.#api.call({ method: "GET", path, accept, deadlineMs: requestMs }));

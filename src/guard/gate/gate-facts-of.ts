@@ -133,7 +133,12 @@ class PodWalk {
 
   #cover({ namespace, name, sinceMs }: BudgetFacts): void {
     const pods = this.#given.budgetPods.get(`${namespace}/${name}`);
-    const budget = { namespace, name, sinceMs, ...(pods === undefined ? {} : { podsByNode: new Map<string, string>() }) };
+    const budget = {
+      namespace,
+      name,
+      sinceMs,
+      ...(pods === undefined ? {} : { podsByNode: new Map<string, string>() }),
+    };
     this.#budgets.push(budget);
     for (const pod of pods ?? []) {
       const key = `${namespace}/${pod}`;

@@ -136,7 +136,10 @@ export class GateKeeper {
       kind === "remove"
         ? await this.#call({ method: "DELETE", path, deadlineMs: requestMs }, term)
         : kind === "create"
-          ? await this.#call({ method: "POST", path: gatesPath, body: JSON.stringify(object), deadlineMs: requestMs }, term)
+          ? await this.#call(
+              { method: "POST", path: gatesPath, body: JSON.stringify(object), deadlineMs: requestMs },
+              term,
+            )
           : await this.#call(
               { method: "PATCH", path, body: withNulls(object), contentType: mergePatch, deadlineMs: requestMs },
               term,
@@ -180,7 +183,10 @@ export class GateKeeper {
       if ([404, 409].includes(kubeStatusOf(thrown) ?? 0)) return false;
       this.#failedWrites += 1;
       const { message } = toLeveeError(thrown, "Cannot write");
-      this.#options.logger.warn("Cannot write for the reboot gate; it stays closed", { path: request.path, error: message });
+      this.#options.logger.warn("Cannot write for the reboot gate; it stays closed", {
+        path: request.path,
+        error: message,
+      });
       return false;
     }
   }

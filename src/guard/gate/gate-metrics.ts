@@ -26,7 +26,9 @@ export function gateMetrics(state: GateMetricsState): string {
   if (!isLeader || report === undefined) return "";
   const ageSeconds = (clock.monotonicMs() - report.endedMs) / 1_000;
   return [
-    metricFamily("levee_gate_last_look_age_seconds", "Seconds since the last look at the reboot gates", [["", ageSeconds]]),
+    metricFamily("levee_gate_last_look_age_seconds", "Seconds since the last look at the reboot gates", [
+      ["", ageSeconds],
+    ]),
     metricFamily("levee_gate_look_seconds", "Length of that look", [["", report.tookMs / 1_000]]),
     metricFamily("levee_gate_looks_total", "Looks at the reboot gates", [["", report.looks]], "counter"),
     metricFamily(
@@ -35,7 +37,9 @@ export function gateMetrics(state: GateMetricsState): string {
       [["", report.failedWrites]],
       "counter",
     ),
-    metricFamily("levee_gate_blind", "1 while the guard cannot judge the gates", [["", report.outcome === "blind" ? 1 : 0]]),
+    metricFamily("levee_gate_blind", "1 while the guard cannot judge the gates", [
+      ["", report.outcome === "blind" ? 1 : 0],
+    ]),
     ...nodeFamilies(state),
     ...lockFamilies(state),
   ].join("");
@@ -50,7 +54,9 @@ function nodeFamilies({ objects, world: { nowMs } }: GateMetricsState): readonly
     });
   const verdicts = gates.map(({ node, verdict }): MetricRow => [`{node="${node}",verdict="${verdict}"}`, 1]);
   const reasons = gates.flatMap(({ node, verdict, reasons: given }) =>
-    verdict === "Allow" ? [] : [...countsOf(given)].map(([code, count]): MetricRow => [`{node="${node}",reason="${code}"}`, count]),
+    verdict === "Allow"
+      ? []
+      : [...countsOf(given)].map(([code, count]): MetricRow => [`{node="${node}",reason="${code}"}`, count]),
   );
   return [
     metricFamily("levee_gate_verdict", "1 for the verdict about each node that waits for a reboot", verdicts),

@@ -26,7 +26,11 @@ test("nothing keeps a node of a quiet cluster from its reboot", () => {
 test("FiringAlert: an alert that fires; not those that always fire, and none of Levee's own", () => {
   const alert = { name: "TargetDown", labels: { namespace: "web" }, startsMs: gateNowMs - 60_000 };
   const [reason] = reasonsOf({ alerts: [alert] });
-  expect(reason).toMatchObject({ code: "FiringAlert", sinceMs: alert.startsMs, object: "Alert/alertname=TargetDown,namespace=web" });
+  expect(reason).toMatchObject({
+    code: "FiringAlert",
+    sinceMs: alert.startsMs,
+    object: "Alert/alertname=TargetDown,namespace=web",
+  });
   expect(reason?.remedy).toContain("levee gate except 'alertname=TargetDown,namespace=web'");
   const own = { name: "KuredRebootBacklog", labels: { product: "levee" }, startsMs: 1 };
   expect(codesOf({ alerts: [own, { name: "Watchdog", labels: {}, startsMs: 1 }] })).toEqual([]);
@@ -45,7 +49,11 @@ test("AlertsUnreadable: an Alertmanager that is set and silent; not one that is 
 
 function decision(name: string, phase?: string, cause = "OwnerlessPodAvalanche"): Decision {
   const status = phase === undefined ? {} : { status: { phase, since: "2026-05-30T03:00:00Z" } };
-  return { metadata: { name, creationTimestamp: "2026-05-30T02:00:00Z" }, spec: { cause }, ...status } as unknown as Decision; // only what is read
+  return {
+    metadata: { name, creationTimestamp: "2026-05-30T02:00:00Z" },
+    spec: { cause },
+    ...status,
+  } as unknown as Decision; // only what is read
 }
 
 test("DecisionOpen: a Decision that waits or runs; not one that has ended, nor one about reboots", () => {
@@ -129,7 +137,9 @@ test("LastHealthyReplica: the only healthy one is here; not with another healthy
     node,
     isHealthy,
   });
-  expect(codesOf({}, { replicas: [replica("k8s-master"), replica("k8s-node1", false)] })).toEqual(["LastHealthyReplica"]);
+  expect(codesOf({}, { replicas: [replica("k8s-master"), replica("k8s-node1", false)] })).toEqual([
+    "LastHealthyReplica",
+  ]);
   expect(codesOf({}, { replicas: [replica("k8s-master"), replica("k8s-node1")] })).toEqual([]);
   expect(codesOf({}, { replicas: [replica("k8s-node1"), replica("k8s-master", false)] })).toEqual([]);
 });
@@ -137,7 +147,10 @@ test("LastHealthyReplica: the only healthy one is here; not with another healthy
 test("DisruptionBudget: one that allows nothing and covers a pod here; not elsewhere, nor for pods that a drain leaves", () => {
   const budget = { namespace: "db", name: "pg", isShut: true, sinceMs: 5, selector: "app=pg" };
   const given = { shutBudgets: [budget], budgetPods: new Map([["db/pg", ["pg-0"]]]) };
-  const pod = (changes: object): World["pods"] => [...doorPods, readyPod("pg-0", { namespace: "db", node: "k8s-master", ...changes })];
+  const pod = (changes: object): World["pods"] => [
+    ...doorPods,
+    readyPod("pg-0", { namespace: "db", node: "k8s-master", ...changes }),
+  ];
   expect(reasonsOf({ pods: pod({}) }, given)).toMatchObject([
     { code: "DisruptionBudget", object: "PodDisruptionBudget/db/pg", sinceMs: 5 },
   ]);
@@ -145,7 +158,9 @@ test("DisruptionBudget: one that allows nothing and covers a pod here; not elsew
   expect(codesOf({ pods: pod({ owner: "DaemonSet/x" }) }, given)).toEqual([]);
   expect(codesOf({ pods: pod({ phase: "Succeeded" }) }, given)).toEqual([]);
   // Nobody has asked yet which pods it covers.
-  expect(codesOf({ pods: pod({ node: "k8s-node1" }) }, { ...given, budgetPods: new Map() })).toEqual(["DisruptionBudget"]);
+  expect(codesOf({ pods: pod({ node: "k8s-node1" }) }, { ...given, budgetPods: new Map() })).toEqual([
+    "DisruptionBudget",
+  ]);
 });
 
 test("OtherNodeNotReady and OtherNodeCordoned: another node; not the node itself", () => {
@@ -159,7 +174,9 @@ test("OtherNodeNotReady and OtherNodeCordoned: another node; not the node itself
 });
 
 test("OtherNodeRebooted: less than five minutes ago; not longer ago, and not the node itself", () => {
-  const rebooted = (node: string, agoMs: number): Partial<GateWorld> => ({ rebootedMs: new Map([[node, gateNowMs - agoMs]]) });
+  const rebooted = (node: string, agoMs: number): Partial<GateWorld> => ({
+    rebootedMs: new Map([[node, gateNowMs - agoMs]]),
+  });
   expect(codesOf({}, rebooted("k8s-node1", 299_999))).toEqual(["OtherNodeRebooted"]);
   expect(codesOf({}, rebooted("k8s-node1", 300_000))).toEqual([]);
   expect(codesOf({}, rebooted("k8s-master", 1_000))).toEqual([]);
@@ -179,16 +196,21 @@ test("ControlPlaneQuorum: two of three would not be left; not with three, nor fo
   expect(codesOf(planes(true, true))).toEqual(["ControlPlaneQuorum"]);
   expect(codesOf(planes(true))).toEqual([]);
   const worker = gateNodes.map((node) => ({ ...node, isControlPlane: true as const }));
-  expect(reasonsToDeny({ ...master!, name: "worker" }, someGateFacts({ nodes: worker })).map(({ code }) => code)).toEqual([
-    "NodeUnheard",
-  ]);
+  expect(
+    reasonsToDeny({ ...master!, name: "worker" }, someGateFacts({ nodes: worker })).map(({ code }) => code),
+  ).toEqual(["NodeUnheard"]);
 });
 
 test("ControlPlaneQuorum: a member of etcd that is not ready counts as lost", () => {
   const etcd = (isReady: boolean): World["pods"] => [
     ...doorPods,
     ...gateNodes.map(({ name }) =>
-      readyPod(`etcd-${name}`, { namespace: "kube-system", node: name, isMirror: true, isReady: name === "k8s-node1" ? isReady : true }),
+      readyPod(`etcd-${name}`, {
+        namespace: "kube-system",
+        node: name,
+        isMirror: true,
+        isReady: name === "k8s-node1" ? isReady : true,
+      }),
     ),
   ];
   expect(codesOf({ pods: etcd(true) })).toEqual([]);

@@ -95,7 +95,11 @@ test("gateVerdicts leaves the turn with the node that has it, until two hours ar
 test("blindVerdicts allows nothing and takes nothing away", () => {
   const [open] = judge({}, { overrides: [{ ...word, node: "k8s-master" }] });
   const [blind] = blindVerdicts(byNode([open!]), { nowMs: gateNowMs + 1, settings });
-  expect(blind).toMatchObject({ verdict: "Unknown", reasons: [{ code: "GuardBlind" }], rebootRequiredSinceMs: markedMs });
+  expect(blind).toMatchObject({
+    verdict: "Unknown",
+    reasons: [{ code: "GuardBlind" }],
+    rebootRequiredSinceMs: markedMs,
+  });
   expect(blind?.override).toBeUndefined();
   expect(blind?.allowedSinceMs).toBeUndefined();
 });

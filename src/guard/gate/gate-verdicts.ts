@@ -28,7 +28,10 @@ export function gateVerdicts(facts: GateFacts, before: GatesBefore): readonly Re
 const wordsMax = 32;
 
 /** The gates of a guard that does not know the cluster: none is Allow, and none is taken away. */
-export function blindVerdicts(before: GatesBefore, { nowMs, settings }: Pick<GateFacts, "nowMs" | "settings">): readonly RebootGate[] {
+export function blindVerdicts(
+  before: GatesBefore,
+  { nowMs, settings }: Pick<GateFacts, "nowMs" | "settings">,
+): readonly RebootGate[] {
   return [...before.values()].map((gate) => {
     const reason: GateReason = {
       code: "GuardBlind",

@@ -50,21 +50,31 @@ test("an override lasts four hours and an exception 90 days, and neither counts 
   const tooLong = { ...exception, untilMs: exception.createdMs + 91 * 24 * hourMs };
   expect(exceptionProblem(tooLong, policies, nowMs)).toContain("2160 hours");
   const name = "levee-reboot-exception-names-its-author";
-  expect(exceptionProblem(exception, otherwise(policies, { name }, () => undefined), nowMs)).toContain("is not installed");
+  expect(
+    exceptionProblem(
+      exception,
+      otherwise(policies, { name }, () => undefined),
+      nowMs,
+    ),
+  ).toContain("is not installed");
 });
 
 test("parseRebootException and parseRebootOverride take what the definitions take", () => {
   const metadata = { name: "x", namespace: "levee-system", creationTimestamp: "2026-05-30T03:00:00Z" };
   const by = { username: "alice" };
   const until = "2026-05-30T04:00:00Z";
-  expect(parseRebootException({ metadata, spec: { match: { alertname: "A" }, reason: "r", until, by } })).toMatchObject({
-    match: { alertname: "A" },
-    untilMs: Date.parse(until),
-  });
+  expect(parseRebootException({ metadata, spec: { match: { alertname: "A" }, reason: "r", until, by } })).toMatchObject(
+    {
+      match: { alertname: "A" },
+      untilMs: Date.parse(until),
+    },
+  );
   expect(parseRebootException({ metadata, spec: { match: {}, reason: "r", until, by } })).toBeUndefined();
   expect(parseRebootException({ metadata, spec: { match: { a: "" }, reason: "r", until, by } })).toBeUndefined();
   const gate = { node: "n1", until };
-  expect(parseRebootOverride({ metadata, spec: { gate, verdict: "Allow", reason: "r", by } })).toMatchObject({ node: "n1" });
+  expect(parseRebootOverride({ metadata, spec: { gate, verdict: "Allow", reason: "r", by } })).toMatchObject({
+    node: "n1",
+  });
   expect(parseRebootOverride({ metadata, spec: { gate, verdict: "Approve", reason: "r", by } })).toBeUndefined();
   expect(parseRebootOverride({ metadata, spec: { decision: "d", verdict: "Approve", by } })).toBeUndefined();
 });

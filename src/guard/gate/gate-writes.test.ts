@@ -49,7 +49,10 @@ test("gateWrites closes first, then opens, then keeps open, then tells of the re
 
 test("gateWrites writes forty at most, so that 5,000 waiting nodes do not flood the API server", () => {
   const many = Array.from({ length: 5_000 }, (_, index) => gate(`n${index}`));
-  const writes = plan([...many, open("one")], many.map((one) => ({ ...one, observedAtMs: nowMs - 90_000 })));
+  const writes = plan(
+    [...many, open("one")],
+    many.map((one) => ({ ...one, observedAtMs: nowMs - 90_000 })),
+  );
   expect(writes.length).toBe(writesPerLookMax);
   expect(writes[0]).toBe("create one");
 });

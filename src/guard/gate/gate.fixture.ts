@@ -37,7 +37,12 @@ export const markedView = viewOf("k8s-master", { isRebootRequired: true, rebootR
 /** The daemon's pod and the hand's on each node, with their label. */
 export const doorPods: readonly ClusterPod[] = gateNodes.flatMap(({ name }) => [
   readyPod(`levee-${name}`, { node: name, namespace: "levee-system", owner: "DaemonSet/levee", door: "deny" }),
-  readyPod(`levee-hand-${name}`, { node: name, namespace: "levee-system", owner: "DaemonSet/levee-hand", door: "deny" }),
+  readyPod(`levee-hand-${name}`, {
+    node: name,
+    namespace: "levee-system",
+    owner: "DaemonSet/levee-hand",
+    door: "deny",
+  }),
 ]);
 
 /** A quiet cluster of three nodes in which the master needs a reboot, with the test's changes. */

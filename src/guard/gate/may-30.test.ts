@@ -45,18 +45,35 @@ function masterAt0340(firing: readonly AlertFacts[], exceptions: readonly Reboot
 
 test("at 03:40 the verdict names all three alerts, since when, and how to clear each", () => {
   const gate = masterAt0340(alerts);
-  expect(gate).toMatchObject({ node: "k8s-master", verdict: "Deny", rebootRequiredSinceMs: markedMs, observedAtMs: gateNowMs });
+  expect(gate).toMatchObject({
+    node: "k8s-master",
+    verdict: "Deny",
+    rebootRequiredSinceMs: markedMs,
+    observedAtMs: gateNowMs,
+  });
   expect(gate.reasons.map(({ code, object, sinceMs }) => [code, object, sinceMs])).toEqual([
-    ["FiringAlert", "Alert/alertname=PVCStuckPending,persistentvolumeclaim=hermes-agent-data,namespace=hermes", alerts[0]!.startsMs],
+    [
+      "FiringAlert",
+      "Alert/alertname=PVCStuckPending,persistentvolumeclaim=hermes-agent-data,namespace=hermes",
+      alerts[0]!.startsMs,
+    ],
     ["FiringAlert", "Alert/alertname=ExternalAccessDivergence,target=hermes.example", alerts[1]!.startsMs],
-    ["FiringAlert", "Alert/alertname=NodeFilesystemFull,mountpoint=/mnt/synology-backup,instance=k8s-node1:9100", alerts[2]!.startsMs],
+    [
+      "FiringAlert",
+      "Alert/alertname=NodeFilesystemFull,mountpoint=/mnt/synology-backup,instance=k8s-node1:9100",
+      alerts[2]!.startsMs,
+    ],
   ]);
-  for (const { remedy } of gate.reasons) expect(remedy).toMatch(/^repair what \w+ tells of; or, .* levee gate except 'alertname=/u);
+  for (const { remedy } of gate.reasons)
+    expect(remedy).toMatch(/^repair what \w+ tells of; or, .* levee gate except 'alertname=/u);
 });
 
 test("with an exception for the offsite mount only the other two are left, and the exception is in sight", () => {
   const gate = masterAt0340(alerts, [offsite]);
-  expect(gate.reasons.map(({ message }) => message.split(" ")[2])).toEqual(["PVCStuckPending", "ExternalAccessDivergence"]);
+  expect(gate.reasons.map(({ message }) => message.split(" ")[2])).toEqual([
+    "PVCStuckPending",
+    "ExternalAccessDivergence",
+  ]);
   expect(gate.exceptions).toEqual([
     { name: "offsite-backup", by: "viktor", reason: "the offsite NAS is pruned next week", untilMs: offsite.untilMs },
   ]);

@@ -27,7 +27,15 @@ test("isInWindow uses the time zone, in summer and winter", () => {
   expect(isOpen("* 02:00-05:00 Europe/Berlin", "2026-12-01T01:30:00Z")).toBe(true);
 });
 
-for (const text of ["", "Mon", "Mon 2-5", "Mon 25:00-26:00", "Mon 02:61-03:00", "mon 02:00-03:00", "Mon-Tue-Wed 02:00-03:00"])
+for (const text of [
+  "",
+  "Mon",
+  "Mon 2-5",
+  "Mon 25:00-26:00",
+  "Mon 02:61-03:00",
+  "mon 02:00-03:00",
+  "Mon-Tue-Wed 02:00-03:00",
+])
   test(`parseRebootWindow refuses ${JSON.stringify(text)}`, () => {
     expect(parseRebootWindow(text)).toHaveProperty("problem");
   });

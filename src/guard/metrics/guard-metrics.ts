@@ -28,7 +28,11 @@ export interface GuardState {
 export function guardMetrics(state: GuardState): string {
   return [
     metricFamily("levee_guard_leader", "1 on the replica that leads", [["", state.isLeader ? 1 : 0]]),
-    metricFamily("levee_guard_view_last_event_age_seconds", "Seconds since the last event of the resource", ages(state)),
+    metricFamily(
+      "levee_guard_view_last_event_age_seconds",
+      "Seconds since the last event of the resource",
+      ages(state),
+    ),
     metricFamily(
       "levee_guard_proposals_refused_total",
       "Proposals that the API server refused",
@@ -47,7 +51,9 @@ export function guardMetrics(state: GuardState): string {
       "Pods whose events say that their sandbox's name is taken",
       taken(state),
     ),
-    metricFamily("levee_guard_alerts_seen", "Firing alerts of this cluster in Alertmanager", [["", state.alerts.length]]),
+    metricFamily("levee_guard_alerts_seen", "Firing alerts of this cluster in Alertmanager", [
+      ["", state.alerts.length],
+    ]),
     metricFamily("levee_guard_node_views", "Nodes whose daemon answers", [["", state.nodeViews.length]]),
     metricFamily(
       "levee_guard_scattered_pods",

@@ -50,7 +50,8 @@ export class AlertSource {
   unread(): string | undefined {
     if (this.#options.alertmanagers.length === 0) return undefined;
     if (!this.#hasHeard) return this.#problem ?? "it has not answered yet";
-    if (this.#ageMs() > currentMs) return `its last answer is ${Math.round(this.#ageMs() / 1_000)} s old: ${this.#problem ?? "it is asked now"}`;
+    if (this.#ageMs() > currentMs)
+      return `its last answer is ${Math.round(this.#ageMs() / 1_000)} s old: ${this.#problem ?? "it is asked now"}`;
     return this.#omitted === 0 ? undefined : `${this.#omitted} more alerts fire than the guard reads`;
   }
 

@@ -26,7 +26,8 @@ export function labelChanges(
   const closes: DoorChange[] = [];
   const opens: DoorChange[] = [];
   for (const { door, namespace, name, uid, node, owner, isDeleting } of pods) {
-    if (door === undefined || isDeleting || !namespaces.includes(namespace) || !owner.startsWith("DaemonSet/")) continue;
+    if (door === undefined || isDeleting || !namespaces.includes(namespace) || !owner.startsWith("DaemonSet/"))
+      continue;
     const to = allowed.has(node) ? "allow" : "deny";
     if (door !== to) (to === "deny" ? closes : opens).push({ namespace, name, uid, node, to });
   }

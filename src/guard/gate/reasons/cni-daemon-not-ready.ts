@@ -15,6 +15,6 @@ export function cniDaemonNotReady({ name }: NodeFacts, { idleDaemons, nowMs }: G
         : `the CNI daemon ${daemonSet} is not ready on node ${node} (pod ${what})`,
     sinceMs: nowMs,
     object: node === "" ? `DaemonSet/${daemonSet}` : `Node/${node}`,
-    remedy: `kubectl -n ${daemonSet.split("/")[0]} get pods -o wide shows it; levee check cluster says why`,
+    remedy: `kubectl -n ${daemonSet.split("/")[0]} get pods -o wide shows it; levee check says more`,
   }));
 }

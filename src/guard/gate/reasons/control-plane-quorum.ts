@@ -9,8 +9,11 @@ import type { GateFacts } from "../gate-facts.ts";
 export function controlPlaneQuorum(node: NodeFacts, facts: GateFacts): readonly GateReason[] {
   const { nodes, etcdMembers } = facts;
   const planes = new Map<string, boolean>();
-  for (const { name, isReady, isControlPlane } of nodes.values()) if (isControlPlane === true) planes.set(name, isReady);
-  const members = new Map([...etcdMembers].map(([name, isReady]) => [name, isReady && nodes.get(name)?.isReady === true]));
+  for (const { name, isReady, isControlPlane } of nodes.values())
+    if (isControlPlane === true) planes.set(name, isReady);
+  const members = new Map(
+    [...etcdMembers].map(([name, isReady]) => [name, isReady && nodes.get(name)?.isReady === true]),
+  );
   return [
     ...lost(node, planes, facts, { object: "ControlPlane", what: "control-plane nodes" }),
     ...lost(node, members, facts, { object: "Etcd", what: "members of etcd" }),

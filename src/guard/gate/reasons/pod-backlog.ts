@@ -42,7 +42,7 @@ function waitingCalls({ nodeViews, backlog }: GateFacts): readonly GateReason[] 
     message: `${waiting} CNI calls wait for their turn on node ${node}`,
     sinceMs: atMs,
     object: `Node/${node}`,
-    remedy: `levee top --node ${node} shows what they wait for`,
+    remedy: "wait until its queue is empty; levee top on that node shows what they wait for",
   }));
 }
 
