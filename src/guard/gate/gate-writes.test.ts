@@ -51,7 +51,7 @@ test("gateWrites writes forty at most, so that 5,000 waiting nodes do not flood 
   const many = Array.from({ length: 5_000 }, (_, index) => gate(`n${index}`));
   const writes = plan(
     [...many, open("one")],
-    many.map((one) => ({ ...one, observedAtMs: nowMs - 90_000 })),
+    many.map(({ node }) => gate(node, {}, nowMs - 90_000)),
   );
   expect(writes.length).toBe(writesPerLookMax);
   expect(writes[0]).toBe("create one");
