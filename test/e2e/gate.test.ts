@@ -92,7 +92,9 @@ function isOpen(): boolean {
 async function untilOpen(): Promise<void> {
   await until("both doors of n1 are open", () => isOpen() || undefined, { timeoutMs: opensMs, everyMs: 500 }).catch(
     (thrown: unknown) => {
-      throw new Error(`${String(thrown)}\n${node.check().line}\n${why("n1")}\n${guard.logTail()}\n${node.daemon.logTail()}`);
+      throw new Error(
+        `${String(thrown)}\n${node.check().line}\n${why("n1")}\n${guard.logTail()}\n${node.daemon.logTail()}`,
+      );
     },
   );
 }
@@ -193,10 +195,14 @@ group("the reboot gate before real kureds", () => {
     server.must(["cordon", "n3"]);
     guard.start();
     await makeWorkload(server, "n1");
-    await until("the guard says why", () => why("n1").includes("OtherNodeCordoned") || undefined, { timeoutMs: opensMs });
+    await until("the guard says why", () => why("n1").includes("OtherNodeCordoned") || undefined, {
+      timeoutMs: opensMs,
+    });
     for (const one of [byLabel, byTicket, elsewhere]) one.mark();
     const says = (one: KuredProcess, words: string): Promise<true> =>
-      until(`${one.program.name} says ${words}`, () => one.program.log.includes(words) || undefined, { timeoutMs: 120_000 });
+      until(`${one.program.name} says ${words}`, () => one.program.log.includes(words) || undefined, {
+        timeoutMs: 120_000,
+      });
     await says(byLabel, "levee-n1");
     await says(byTicket, "Deny: OtherNodeCordoned");
     await says(elsewhere, "levee-n2");

@@ -16,7 +16,13 @@ export async function startGateCluster(nodes: readonly string[]): Promise<Policy
     for (const node of nodes) await makeNode(server, node);
     for (const node of nodes) for (const owner of ["levee", "levee-hand"]) await makeDaemonPod(server, node, owner);
     server.must(["-n", "kube-system", "create", "serviceaccount", "kured"]);
-    server.must(["create", "clusterrolebinding", "kured", "--clusterrole=cluster-admin", "--serviceaccount=kube-system:kured"]);
+    server.must([
+      "create",
+      "clusterrolebinding",
+      "kured",
+      "--clusterrole=cluster-admin",
+      "--serviceaccount=kube-system:kured",
+    ]);
     return server;
   } catch (thrown) {
     await server.stop();
