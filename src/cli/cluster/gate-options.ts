@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { defaultGateSettings, gateDoors, type GateDoor, type GateSettings } from "../../guard/gate/gate-settings.ts";
 import { parseRebootWindow } from "../../guard/gate/reboot-window.ts";
 import { usageFailure } from "../failure.ts";
@@ -13,6 +14,28 @@ export interface GateOptions {
 /** Below half a minute a slow API server would close the gate; above ten minutes no reader believes it. */
 const expirySeconds = { min: 30, max: 600 };
 const atOnceLimits = { min: 1, max: 100 };
+
+type Several = (value: string, before?: readonly string[]) => readonly string[];
+
+export function addGateOptions(command: Command, several: Several): void {
+  command
+    .option(
+      "--gate-door <door>",
+      "a way in which the reboot gate shows its verdicts: label, annotation, lease or http; may be repeated (default: none)",
+      several,
+    )
+    .option("--gate-expiry <seconds>", "how long a verdict of the reboot gate stands, from 30 to 600 (default: 120)")
+    .option("--gate-at-once <nodes>", "how many nodes the reboot gate lets through at the same time (default: 1)")
+    .option(
+      "--reboot-window <window>",
+      'when nodes may be rebooted, such as "Mon-Fri 02:00-05:00 Europe/Berlin" (default: at any time)',
+    )
+    .option(
+      "--kured <namespace/daemonset>",
+      "kured, whose lock the reboot gate reads; may be repeated (default: kube-system/kured and kured/kured)",
+      several,
+    );
+}
 
 /** Parses the settings of the reboot gate. */
 export function gateSettings(options: GateOptions): GateSettings {

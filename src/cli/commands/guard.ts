@@ -6,7 +6,7 @@ import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
-import { gateSettings, type GateOptions } from "../cluster/gate-options.ts";
+import { addGateOptions, gateSettings, type GateOptions } from "../cluster/gate-options.ts";
 import { guardPlaces } from "../cluster/guard-options.ts";
 import type { Shell } from "../shell.ts";
 
@@ -26,7 +26,7 @@ interface GuardCommandOptions extends KubeOptions, GateOptions {
 }
 
 export function addGuard(program: Command, shell: Shell): void {
-  program
+  const command = program
     .command("guard")
     .configureHelp({ showGlobalOptions: false })
     .description("Run the guard in the foreground: it watches the whole cluster and proposes Decisions")
@@ -47,22 +47,6 @@ export function addGuard(program: Command, shell: Shell): void {
     .option(
       "--stuck-after <seconds>",
       "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
-    )
-    .option(
-      "--gate-door <door>",
-      "a way in which the reboot gate shows its verdicts: label, annotation, lease or http; may be repeated (default: none)",
-      several,
-    )
-    .option("--gate-expiry <seconds>", "how long a verdict of the reboot gate stands, from 30 to 600 (default: 120)")
-    .option("--gate-at-once <nodes>", "how many nodes the reboot gate lets through at the same time (default: 1)")
-    .option(
-      "--reboot-window <window>",
-      'when nodes may be rebooted, such as "Mon-Fri 02:00-05:00 Europe/Berlin" (default: at any time)',
-    )
-    .option(
-      "--kured <namespace/daemonset>",
-      "kured, whose lock the reboot gate reads; may be repeated (default: kube-system/kured and kured/kured)",
-      several,
     )
     .option(
       "--git-repository <setting>",
@@ -96,6 +80,7 @@ export function addGuard(program: Command, shell: Shell): void {
       ].join("\n"),
     )
     .action((options: GuardCommandOptions) => guard(shell, options));
+  addGateOptions(command, several);
 }
 
 function several(value: string, before: readonly string[] = []): readonly string[] {

@@ -34,20 +34,28 @@ const api: KubeApi = {
     await Promise.resolve();
     requests.push(request);
     if (refuse !== undefined) throw new KubeError("api-refused", `no: ${refuse}`, { status: refuse });
-    const { method, path, body = "{}" } = request;
-    const name = decodeURIComponent(path.split("/").at(-1) ?? "");
-    const value = JSON.parse(body) as { metadata?: { name?: string; labels?: Record<string, string> } }; // our own
-    const door = value.metadata?.labels?.["levee.dev/reboot"];
-    if (path.startsWith("/api/v1/")) pods = pods.map((pod) => (pod.name === name ? { ...pod, door: door! } : pod));
-    else if (method === "DELETE") gates.delete(name);
-    else
-      gates.set(value.metadata?.name ?? name, parseRebootGate({ ...value, metadata: { name: value.metadata?.name } })!);
+    store(request);
     return "{}";
   },
   lines: () => {
     throw new Error("no test watches");
   },
 };
+
+function store({ method, path, body = "{}" }: KubeRequest): void {
+  const name = decodeURIComponent(path.split("/").at(-1) ?? "");
+  const { metadata = {}, status } = JSON.parse(body) as {
+    metadata?: { name?: string; labels?: Record<string, string> };
+    status?: object;
+  }; // our own
+  const door = metadata.labels?.["levee.dev/reboot"];
+  if (door !== undefined) pods = pods.map((pod) => (pod.name === name ? { ...pod, door } : pod));
+  else if (method === "DELETE") gates.delete(name);
+  else {
+    const gate = parseRebootGate({ metadata: { name: metadata.name }, status })!;
+    gates.set(gate.node, gate);
+  }
+}
 
 function keeper(): GateKeeper {
   const objects = {

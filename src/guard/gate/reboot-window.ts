@@ -11,22 +11,30 @@ export interface RebootWindow {
 }
 
 const dayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-const form = /^(?<days>[A-Za-z,-]+|\*) +(?<from>\d\d:\d\d)-(?<to>\d\d:\d\d)(?: +(?<zone>\S+))?$/u;
+const form = /^([A-Za-z,-]+|\*) +(\d\d:\d\d)-(\d\d:\d\d)(?: +(\S+))?$/u;
 const dayMinutes = 24 * 60;
 
 /** Reads `Mon-Fri 02:00-05:00 Europe/Berlin`, or says what is wrong with it. `*` is every day, and UTC the time zone unless told. */
 export function parseRebootWindow(text: string): RebootWindow | { readonly problem: string } {
-  const parts = form.exec(text.trim())?.groups;
-  if (parts === undefined) return { problem: "it has not the form DAYS HH:MM-HH:MM [TIME ZONE]" };
-  const { days = "", from = "", to = "", zone = "UTC" } = parts;
+  const [, days = "", from = "", to = "", zone = "UTC"] = form.exec(text.trim()) ?? [];
+  if (days === "") return { problem: "it has not the form DAYS HH:MM-HH:MM [TIME ZONE]" };
   const known = daysOf(days);
   if (known === undefined) return { problem: `"${days}" names no days; use names such as Mon-Fri, Sat,Sun or *` };
-  const fromMinute = minuteOf(from);
-  const toMinute = minuteOf(to);
-  if (fromMinute === undefined || toMinute === undefined) return { problem: `${from}-${to} is no time of day` };
-  if (fromMinute === toMinute) return { problem: `${from}-${to} never opens` };
-  if (!isTimeZone(zone)) return { problem: `"${zone}" is no time zone` };
-  return { text: text.trim(), days: known, fromMinute, toMinute, timeZone: zone };
+  const minutes = { fromMinute: minuteOf(from), toMinute: minuteOf(to) };
+  const problem = timesProblem(minutes, `${from}-${to}`) ?? zoneProblem(zone);
+  return problem === undefined ? { text: text.trim(), days: known, ...minutes, timeZone: zone } : { problem };
+}
+
+function timesProblem(
+  { fromMinute, toMinute }: Pick<RebootWindow, "fromMinute" | "toMinute">,
+  text: string,
+): string | undefined {
+  if (Number.isNaN(fromMinute) || Number.isNaN(toMinute)) return `${text} is no time of day`;
+  return fromMinute === toMinute ? `${text} never opens` : undefined;
+}
+
+function zoneProblem(zone: string): string | undefined {
+  return isTimeZone(zone) ? undefined : `"${zone}" is no time zone`;
 }
 
 /** A window over midnight belongs to the day on which it opens. */
@@ -40,20 +48,19 @@ function daysOf(text: string): ReadonlySet<number> | undefined {
   if (text === "*") return new Set([0, 1, 2, 3, 4, 5, 6]);
   const found = new Set<number>();
   for (const part of text.split(",")) {
-    const [first, last, ...rest] = part.split("-").map((name) => dayNames.indexOf(name));
-    if (first === undefined || first < 0 || rest.length > 0 || (last !== undefined && last < 0)) return undefined;
-    for (let day = first; ; day = (day + 1) % 7) {
-      found.add(day);
-      if (day === (last ?? first)) break;
-    }
+    const [first = -1, last = first, ...rest] = part.split("-").map((name) => dayNames.indexOf(name));
+    if (first < 0 || last < 0 || rest.length > 0) return undefined;
+    const count = ((last - first + 7) % 7) + 1;
+    for (let step = 0; step < count; step += 1) found.add((first + step) % 7);
   }
   return found;
 }
 
-function minuteOf(text: string): number | undefined {
+/** NaN for what is no time of day; 24:00 is the end of one. */
+function minuteOf(text: string): number {
   const [hours = 0, minutes = 0] = text.split(":").map(Number);
   const minute = hours * 60 + minutes;
-  return minutes < 60 && minute <= dayMinutes ? minute : undefined;
+  return minutes < 60 && minute <= dayMinutes ? minute : Number.NaN;
 }
 
 function isTimeZone(zone: string): boolean {
