@@ -7,11 +7,12 @@ import { killsAndReboots } from "./kills-and-reboots.ts";
 import { nearMisses } from "./near-misses.ts";
 import { outages } from "./outages.ts";
 import { ownMetrics } from "./own-metrics.ts";
+import { rebootGates } from "./reboot-gates.ts";
 import { replay, type Scenario } from "./replay.ts";
 
 const file = join(import.meta.dir, "../../deploy/alerts/levee.rules.yaml");
 const rules = readFileSync(file, "utf8");
-const all: readonly Scenario[] = [...outages(), ...killsAndReboots, ...ownMetrics, ...nearMisses];
+const all: readonly Scenario[] = [...outages(), ...killsAndReboots, ...rebootGates, ...ownMetrics, ...nearMisses];
 
 test("promtool finds no fault with the rule file", () => {
   const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", "--lint=all", "--lint-fatal", file], {
