@@ -167,36 +167,8 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
     expect(end.text).toContain(words);
   });
 
-  test("the daemon may close the reboot gate on Levee's pods of its node, and never open it", async () => {
-    const own = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}/status`;
-    const write = (name: string, body: unknown): Promise<Answer> =>
-      server.ask({ method: "PATCH", path: own(name), body, type: mergePatch, token });
-    const labels = { "app.kubernetes.io/name": "levee", "levee.dev/reboot": "allow" };
-    for (const node of ["node-a", "node-b"]) {
-      server.must(["apply", "-f", "-"], podObject({ name: `hand-${node}`, namespace, node, labels }));
-      server.must(["apply", "-f", "-"], podObject({ name: `other-${node}`, namespace, node }));
-    }
-    for (const change of [gate("deny"), gate("deny")])
-      expect(await write("hand-node-a", change)).toMatchObject({ code: 200 });
-    for (const [pod, change, words] of [
-      ["hand-node-a", gate(null), "no labels"],
-      ["hand-node-a", gate("allow"), "no labels"],
-      ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/name": null } } }, "no labels"],
-      ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", "more": "1" } } }, "no labels"],
-      ["other-node-a", gate("deny"), "no labels"],
-      ["hand-node-b", gate("deny"), "its own node only"],
-    ] as const) {
-      const end = await write(pod, change);
-      expect({ pod, code: end.code, text: end.text.includes(words) ? words : end.text }).toEqual({
-        pod,
-        code: 403,
-        text: words,
-      });
-    }
-    // Opened by somebody else, with another value: the daemon closes that too.
-    server.must(["label", "pod", "hand-node-a", "-n", namespace, "levee.dev/reboot=allow", "--overwrite"]);
-    expect(await write("hand-node-a", gate("deny"))).toMatchObject({ code: 200 });
-  });
+  test("the daemon may close the reboot gate on Levee's pods of its node, and never open it", () =>
+    closesAndNeverOpens(server, { namespace, token }));
 
   test("a write whose UID is not the pod's is refused", async () => {
     const end = await patch({
@@ -236,6 +208,40 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
     expect(new Set(refused)).toEqual(new Set(["no"]));
   });
 });
+
+async function closesAndNeverOpens(
+  server: PolicyServer,
+  { namespace, token }: { readonly namespace: string; readonly token: string },
+): Promise<void> {
+  const own = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  const write = (name: string, body: unknown): Promise<Answer> =>
+    server.ask({ method: "PATCH", path: own(name), body, type: mergePatch, token });
+  const labels = { "app.kubernetes.io/name": "levee", "levee.dev/reboot": "allow" };
+  for (const node of ["node-a", "node-b"]) {
+    server.must(["apply", "-f", "-"], podObject({ name: `hand-${node}`, namespace, node, labels }));
+    server.must(["apply", "-f", "-"], podObject({ name: `other-${node}`, namespace, node }));
+  }
+  for (const change of [gate("deny"), gate("deny")])
+    expect(await write("hand-node-a", change)).toMatchObject({ code: 200 });
+  for (const [pod, change, words] of [
+    ["hand-node-a", gate(null), "no labels"],
+    ["hand-node-a", gate("allow"), "no labels"],
+    ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/name": null } } }, "no labels"],
+    ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", "more": "1" } } }, "no labels"],
+    ["other-node-a", gate("deny"), "no labels"],
+    ["hand-node-b", gate("deny"), "its own node only"],
+  ] as const) {
+    const end = await write(pod, change);
+    expect({ pod, code: end.code, text: end.text.includes(words) ? words : end.text }).toEqual({
+      pod,
+      code: 403,
+      text: words,
+    });
+  }
+  // Opened by somebody else, with another value: the daemon closes that too.
+  server.must(["label", "pod", "hand-node-a", "-n", namespace, "levee.dev/reboot=allow", "--overwrite"]);
+  expect(await write("hand-node-a", gate("deny"))).toMatchObject({ code: 200 });
+}
 
 /** Writes the label of the reboot gate. */
 function gate(value: string | null): object {

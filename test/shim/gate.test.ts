@@ -68,7 +68,7 @@ test.each<[string, Odd, string]>([
 
 test("gate check denies a ticket that has ended, and one that would stand for hours", async () => {
   await write({ ...allow, standsMs: 0 });
-  expect((await check()).stdout).toStartWith("Deny: by the clock the ticket expired 0 ms ago");
+  expect((await check()).stdout).toStartWith("Deny: by the clock the ticket expired ");
   await write({ ...allow, standsMs: 36_000_000 }, { wallShiftMs: -660_000, uptimeShiftMs: -660_000 });
   expect((await check()).stdout).toStartWith("Deny: by the clock the ticket expired 6");
 });

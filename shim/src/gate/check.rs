@@ -50,7 +50,8 @@ where
 /// The reason for Allow, or for Deny.
 fn look(path: &str) -> Result<String, String> {
     let text = read_ticket(path)?;
-    let boot = read_to_string(BOOT_ID).map_err(|error| format!("cannot read {}: {}", BOOT_ID, sys::error_text(&error)))?;
+    let boot =
+        read_to_string(BOOT_ID).map_err(|error| format!("cannot read {}: {}", BOOT_ID, sys::error_text(&error)))?;
     let now = Now { boot: boot.trim(), wall_ms: sys::wall_ms(), uptime_ms: sys::uptime_ms() };
     judge(&text, &now)
 }

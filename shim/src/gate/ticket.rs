@@ -56,7 +56,7 @@ fn stands(clock: &str, span: &Span, now_ms: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn parse(text: &str) -> Option<Ticket> {
+fn parse(text: &str) -> Option<Ticket<'_>> {
     let (body, sum) = text.strip_suffix('\n')?.rsplit_once("\ncrc ")?;
     let body = &text[..body.len() + 1];
     if sum.len() != 8 || u32::from_str_radix(sum, 16).ok()? != crc32(body.as_bytes()) {
@@ -117,7 +117,10 @@ mod tests {
             ([900_000, 1_000_000, 50_000, 60_000], "by the clock the ticket expired 0 ms ago: does the daemon run?"),
             ([399_999, 9_000_000, 50_000, 60_000], "by the clock the ticket expired 1 ms ago: does the daemon run?"),
             ([1_000_000, 1_100_000, 50_007, 60_000], "by the uptime the ticket is from 7 ms ahead"),
-            ([1_000_000, 1_100_000, 40_000, 49_000], "by the uptime the ticket expired 1000 ms ago: does the daemon run?"),
+            (
+                [1_000_000, 1_100_000, 40_000, 49_000],
+                "by the uptime the ticket expired 1000 ms ago: does the daemon run?",
+            ),
         ] {
             assert_eq!(judge(&ticket("Allow", times), &NOW), Err(words.to_string()));
         }

@@ -50,16 +50,27 @@ function valuesOf(option: Option, command: Command): readonly string[] {
 async function operandsOf({ command, operands, given }: PartialLine, shell: Shell): Promise<readonly string[]> {
   if (operands.length > 0) return [];
   const path = pathOf(command);
-  if (path === "explain") return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
-  if (path === "completion") return ["bash"];
-  if (path === "vendor verify" || path === "vendor bump") return await vendoredPaths(given["repository"]);
-  if (path === "gate why" || path === "gate allow") return await gateNames(given, shell, nodesOf);
-  if (path === "gate except remove") return await gateNames(given, shell, exceptionsOf);
   const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
-  const isVerdict = speaks.includes(path);
-  return isVerdict || path === "decisions show" || path === "report"
-    ? await decisionNames(given, shell, isVerdict)
-    : [];
+  if (speaks.includes(path)) return await decisionNames(given, shell, true);
+  switch (path) {
+    case "explain":
+      return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
+    case "completion":
+      return ["bash"];
+    case "vendor verify":
+    case "vendor bump":
+      return await vendoredPaths(given["repository"]);
+    case "gate why":
+    case "gate allow":
+      return await gateNames(given, shell, nodesOf);
+    case "gate except remove":
+      return await gateNames(given, shell, exceptionsOf);
+    case "decisions show":
+    case "report":
+      return await decisionNames(given, shell, false);
+    default:
+      return [];
+  }
 }
 
 /** Outside of a repository, and with a damaged lock file, there are none. */

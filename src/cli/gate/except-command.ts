@@ -63,8 +63,10 @@ function addList(except: Command, shell: Shell): void {
   const list = addClusterOptions(
     except.command("list").alias("ls").description("List the exceptions, oldest first; also those that have ended"),
   ).addHelpText("after", `${examples("levee gate except list", "levee gate except list -o json")}\n${clusterExitText}`);
-  list.action(async (options: ClusterCommandOptions) => {
+  list.action(async () => {
     const { settings } = contextOf(list, shell, formats);
+    // `except` has the same options, and takes them wherever they are.
+    const options = list.optsWithGlobals<ClusterCommandOptions>();
     const found = await withCluster(shell, options, (api) => readExceptions(gatePlace(api, shell, options)));
     const nowMs = shell.clock.wallMs();
     const views = found.map((one) => exceptionView(one, nowMs));
@@ -84,7 +86,8 @@ function addRemove(except: Command, shell: Shell): void {
       .argument("<name>", "name of the exception")
       .description("End an exception: its alerts block again at the guard's next look"),
   ).addHelpText("after", `${examples("levee gate except remove nodefilesystemfull-x7k2p")}\n${clusterExitText}`);
-  remove.action(async (given: string, options: ClusterCommandOptions) => {
+  remove.action(async (given: string) => {
+    const options = remove.optsWithGlobals<ClusterCommandOptions>();
     contextOf(remove, shell);
     const name = requireSubdomain("an exception", given.replace(/^rebootexceptions?(?:\.levee\.dev)?\//u, ""));
     await withCluster(shell, options, (api) => removeException(gatePlace(api, shell, options), name));

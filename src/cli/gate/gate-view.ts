@@ -19,7 +19,7 @@ interface ReasonView extends Omit<GateReason, "sinceMs"> {
   readonly since: string;
 }
 
-export interface WordView {
+interface WordView {
   readonly name: string;
   readonly by: string;
   readonly reason: string;

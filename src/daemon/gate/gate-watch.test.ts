@@ -88,7 +88,7 @@ test("GateWatch leaves open labels while the gate allows, and closes them when t
   // The guard is dead: nobody makes a newer one. The look is at the end of the verdict, not twenty seconds later.
   await clock.advance(1);
   expect(open).toEqual([]);
-  expect(reads).toBe(8);
+  expect(reads).toBe(7);
   service.stop();
 });
 

@@ -1,4 +1,4 @@
-import { gateLabel, gateLabelDeny } from "../../base/gate-label.ts";
+import { gateLabel, gateLabelDeny } from "../../base/annotations.ts";
 import { kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/client/api.ts";
 import { gatesPath, parseRebootGate } from "../../wire/reboot-gate.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";

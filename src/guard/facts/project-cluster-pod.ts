@@ -1,4 +1,4 @@
-import { gateLabel } from "../../base/gate-label.ts";
+import { gateLabel } from "../../base/annotations.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";

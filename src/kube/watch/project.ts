@@ -2,12 +2,13 @@ import {
   configMirrorAnnotation,
   configSourceAnnotation,
   defaultNetworkAnnotation,
+  gateLabel,
+  gateLabelDeny,
   networksAnnotation,
   networkStatusAnnotation,
   resourceNameAnnotation,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
-import { gateLabel, gateLabelDeny } from "../../base/gate-label.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
 import { isObject, objectOf, textOf } from "../client/json-fields.ts";

@@ -1,4 +1,4 @@
-import { gateLabel } from "../../../base/gate-label.ts";
+import { gateLabel } from "../../../base/annotations.ts";
 import type { ClusterPod } from "../../facts/cluster-pod.ts";
 
 /** Per look; a change of verdict touches two pods of one node. */
