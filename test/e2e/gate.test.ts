@@ -19,7 +19,7 @@ import { Program } from "./program.ts";
 import { pause, until } from "./until.ts";
 
 const kured = builtKured();
-const missing = kured === undefined ? "kured is not built (npm run e2e -- --neighbours --peers builds it)" : undefined;
+const missing = kured === undefined ? "kured is not built (npm run e2e -- gate builds it)" : undefined;
 const { group, beforeAll, afterAll } = needsServer("gate", missing);
 
 const levee = join(import.meta.dir, "../../dist/levee");

@@ -48,30 +48,31 @@ function valuesOf(option: Option, command: Command): readonly string[] {
 }
 
 async function operandsOf({ command, operands, given }: PartialLine, shell: Shell): Promise<readonly string[]> {
-  if (operands.length > 0) return [];
   const path = pathOf(command);
-  const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
-  if (speaks.includes(path)) return await decisionNames(given, shell, true);
-  switch (path) {
-    case "explain":
-      return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
-    case "completion":
-      return ["bash"];
-    case "vendor verify":
-    case "vendor bump":
-      return await vendoredPaths(given["repository"]);
-    case "gate why":
-    case "gate allow":
-      return await gateNames(given, shell, nodesOf);
-    case "gate except remove":
-      return await gateNames(given, shell, exceptionsOf);
-    case "decisions show":
-    case "report":
-      return await decisionNames(given, shell, false);
-    default:
-      return [];
-  }
+  const names = Object.hasOwn(operandNames, path) ? operandNames[path] : undefined;
+  return operands.length > 0 || names === undefined ? [] : await names(given, shell);
 }
+
+type Names = (given: PartialLine["given"], shell: Shell) => Promise<readonly string[]> | readonly string[];
+
+/** What comes after each command. */
+const operandNames: Readonly<Record<string, Names>> = {
+  "explain": async () => (await import("../explain/topics.ts")).allTopics().map(({ name }) => name),
+  "completion": () => ["bash"],
+  "vendor verify": ({ repository }) => vendoredPaths(repository),
+  "vendor bump": ({ repository }) => vendoredPaths(repository),
+  "decisions show": (given, shell) => decisionNames(given, shell, false),
+  "report": (given, shell) => decisionNames(given, shell, false),
+  ...Object.fromEntries(
+    verdicts.map((verdict): [string, Names] => [
+      `decisions ${commandOf(verdict)}`,
+      (given, shell) => decisionNames(given, shell, true),
+    ]),
+  ),
+  "gate why": (given, shell) => gateNames(given, shell, nodesOf),
+  "gate allow": (given, shell) => gateNames(given, shell, nodesOf),
+  "gate except remove": (given, shell) => gateNames(given, shell, exceptionsOf),
+};
 
 /** Outside of a repository, and with a damaged lock file, there are none. */
 async function vendoredPaths(repository: string | undefined): Promise<readonly string[]> {
