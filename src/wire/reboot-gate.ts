@@ -16,12 +16,12 @@ export interface RebootGate {
   readonly override?: GateOverride;
 }
 
-export const gateVerdicts = ["Allow", "Deny", "Unknown"] as const;
+const gateVerdicts = ["Allow", "Deny", "Unknown"] as const;
 
-export type GateVerdict = (typeof gateVerdicts)[number];
+type GateVerdict = (typeof gateVerdicts)[number];
 
 /** A RebootException that let at least one firing alert pass. */
-export interface GateException {
+interface GateException {
   readonly name: string;
   readonly by: string;
   readonly reason: string;

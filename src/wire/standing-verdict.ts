@@ -9,7 +9,7 @@ export interface StandingVerdict {
 }
 
 /** Clocks of one cluster differ by seconds. A gate from further ahead would stay open for longer than anybody looked. */
-export const gateAheadMaxMs = 60_000;
+const gateAheadMaxMs = 60_000;
 /** The longest expiry that can be set. Whatever a writer claims, no gate stands for longer. */
 export const gateExpiryMaxMs = 600_000;
 
