@@ -1,4 +1,7 @@
-/** The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are there. */
+/**
+ * The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are
+ * there, and that `levee check` and `levee status` find the daemons of each.
+ */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -8,6 +11,7 @@ import { needsServer } from "./needs-server.ts";
 import { releaseText } from "./shipped/release-text.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
+const program = join(import.meta.dir, "../../src/main.ts");
 const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 const { group, beforeAll, afterAll } = needsServer("deploy-ways");
 const helm = builtHelm();
@@ -28,6 +32,7 @@ interface PodSpec {
 }
 
 let server: PolicyServer;
+let login: string;
 
 function daemonOf(namespace: string, name: string): PodSpec {
   const found = server.must(["get", "daemonset", name, "-n", namespace, "-o", "json"]);
@@ -56,6 +61,7 @@ function finishNamespace(): void {
 
 beforeAll(async () => {
   server = await PolicyServer.start();
+  login = await server.kubeconfig();
 }, 120_000);
 
 afterAll(() => server.stop());
@@ -103,6 +109,7 @@ group("ways to deploy", () => {
         ? ["kube-system", "kube-multus-ds"]
         : ["levee-system", "levee"];
       server.must(["apply", "-f", "-"], releaseText(installed));
+      expectSeen({ [`${namespace}/${name}`]: "Levee's daemon", [`${namespace}/levee-hand`]: "Levee's hand" });
       server.must(["apply", "-f", "-"], releaseText(away));
       const daemon = daemonOf(namespace, name);
       expectUninstalls(daemon, confDir);
@@ -155,7 +162,7 @@ group("ways to deploy", () => {
     "the chart goes in, takes its conf off the nodes, and leaves networks alone",
     async () => {
       server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
-      const run = runHelm(await server.kubeconfig());
+      const run = runHelm("levee-system");
       const chart = join(deploy, "helm/levee");
       const confDir = "/etc/kubernetes/cni/net.d";
       const values = [`--set=image.digest=sha256:${"1".repeat(64)}`, `--set=paths.cniConf=${confDir}`];
@@ -173,7 +180,38 @@ group("ways to deploy", () => {
     },
     120_000,
   );
+
+  test.skipIf(helm === undefined)(
+    "the chart under another release name, in another namespace, is found by levee check",
+    () => {
+      const run = runHelm("networking");
+      const digest = `--set=image.digest=sha256:${"1".repeat(64)}`;
+      run("install", "net", join(deploy, "helm/levee"), "--create-namespace", digest);
+      expectSeen({ "networking/levee": "Levee's daemon", "networking/levee-hand": "Levee's hand" });
+      run("uninstall", "net");
+      expect(left()).toEqual([]);
+    },
+    120_000,
+  );
 });
+
+/** Asks `levee check` and `levee status` which daemons they find. No controller here makes pods of them. */
+function expectSeen(parts: Readonly<Record<string, string>>): void {
+  const ask = <T>(command: string): T => {
+    const args = [program, command, "-o", "json", "--kubeconfig", login];
+    const { stdout } = spawnSync(process.execPath, args, {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    return JSON.parse(stdout) as T; // what the command prints
+  };
+  const { categories } = ask<{ categories: { checks: { code: string; evidence: object }[] }[] }>("check");
+  const ready = categories.flatMap(({ checks }) => checks).find(({ code }) => code === "LVE0401");
+  const told = Object.entries(parts).map(([name, part]) => [name, `${part}, 0 of 0 ready`]);
+  expect(ready?.evidence).toEqual(Object.fromEntries(told));
+  const { daemons } = ask<{ daemons: { namespace: string; name: string; is: string }[] }>("status");
+  expect(Object.fromEntries(daemons.map(({ namespace, name, is }) => [`${namespace}/${name}`, is]))).toEqual(parts);
+}
 
 /** In the folder where the conf is, one node after the other, and ready as soon as it is done. */
 function expectUninstalls(daemon: PodSpec, confDir: string): void {
@@ -182,9 +220,9 @@ function expectUninstalls(daemon: PodSpec, confDir: string): void {
   expect(daemon.containers.flatMap((each) => Object.keys(each)).filter((key) => key.endsWith("Probe"))).toEqual([]);
 }
 
-function runHelm(kubeconfig: string): (...args: readonly string[]) => void {
+function runHelm(namespace: string): (...args: readonly string[]) => void {
   return (...args) => {
-    const all = [...args, "-n", "levee-system", "--kubeconfig", kubeconfig];
+    const all = [...args, "-n", namespace, "--kubeconfig", login];
     const { status, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
     if (status !== 0) throw new Error(`helm ${args.join(" ")} failed: ${stderr}`);
   };

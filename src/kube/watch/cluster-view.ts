@@ -1,6 +1,7 @@
 import type { Namespace, PodName } from "../../base/brand.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
+import type { PodSelector } from "../../base/pod-selector.ts";
 import type { Logger } from "../../base/log.ts";
 import { Waiters } from "../../base/waiters.ts";
 import { KubeError, kubeStatusOf, type FollowableApi } from "../client/api.ts";
@@ -22,6 +23,8 @@ interface ClusterViewOptions {
   readonly logger: Logger;
   /** The view has only the pods of this node. */
   readonly nodeName: string;
+  /** Pods that count as critical, whatever their priority is. */
+  readonly critical?: readonly PodSelector[];
 }
 
 interface ClusterHealth {
@@ -36,13 +39,15 @@ interface ClusterHealth {
 export class ClusterView {
   readonly #api: FollowableApi;
   readonly #texts = new SharedTexts();
+  readonly #critical: readonly PodSelector[];
   readonly #waiters = new Waiters<PodFacts>();
   readonly #pods: Reflector<PodFacts>;
   readonly #networks: Reflector<NetworkDefinition>;
   #isClosed = false;
 
-  constructor({ api, clock, logger, nodeName }: ClusterViewOptions) {
+  constructor({ api, clock, logger, nodeName, critical = [] }: ClusterViewOptions) {
     this.#api = api;
+    this.#critical = critical;
     this.#pods = new Reflector({
       api,
       clock,
@@ -50,7 +55,7 @@ export class ClusterView {
       resource: "pods",
       path: "/api/v1/pods",
       query: { fieldSelector: `spec.nodeName=${nodeName}` },
-      project: (object) => projectPod(object, this.#texts),
+      project: (object) => projectPod(object, this.#texts, critical),
       isSame: samePod,
     });
     const budget = new NetworkBudget({ known: (namespace, name) => this.#networks.store.get(namespace, name) });
@@ -101,7 +106,7 @@ export class ClusterView {
     signal?: AbortSignal,
   ): Promise<PodFacts | undefined> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-    return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts));
+    return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts, this.#critical));
   }
 
   /** One live GET; undefined when the server has no such network, or no CRD for networks. */
