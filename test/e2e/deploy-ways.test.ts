@@ -39,6 +39,43 @@ function daemonOf(namespace: string, name: string): PodSpec {
   return (JSON.parse(found) as { spec: { template: { spec: PodSpec } } }).spec.template.spec; // what the API server prints
 }
 
+/** An ingress controller, a webhook and the node plugin of a CSI driver, as far as their objects show them. */
+const depended = `
+{apiVersion: v1, kind: Namespace, metadata: {name: edge}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: storage}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: edge, namespace: edge, labels: {app.kubernetes.io/name: edge-proxy}}
+spec: {type: LoadBalancer, ports: [{port: 80}], selector: {app: edge}}
+---
+apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata: {name: edge, labels: {app.kubernetes.io/name: edge-proxy}}
+spec: {controller: example.com/edge}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: hooks}
+webhooks:
+  - name: a.hooks.example
+    clientConfig: {service: {namespace: hooks, name: hook}}
+    sideEffects: None
+    admissionReviewVersions: [v1]
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: csi, namespace: storage}
+spec:
+  selector: {matchLabels: {app: csi}}
+  template:
+    metadata: {labels: {app: csi}}
+    spec:
+      containers: [{name: driver, image: example.com/csi}]
+      volumes: [{name: registration, hostPath: {path: /var/lib/kubelet/plugins_registry}}]
+`;
+
 /** Everything that a way in may leave behind, but for what the API server makes itself and the type of networks. */
 function left(): readonly string[] {
   const kinds = "daemonset,serviceaccount,configmap,rolebinding";
@@ -181,6 +218,28 @@ group("ways to deploy", () => {
     120_000,
   );
 
+  test("levee check proposes what others depend on, until the settings name it", () => {
+    server.must(["apply", "-f", "-"], releaseText("install.yaml"));
+    server.must(["apply", "-f", "-"], depended);
+    expect(checked("LVE0405")).toMatchObject({
+      result: "warning",
+      error: '3 namespaces may wait behind all others: "criticalPods": ["edge","hooks","storage"]',
+      evidence: {
+        edge: "ingress class edge, Service edge of type LoadBalancer",
+        hooks: "webhook hooks",
+        storage: "CSI driver of DaemonSet csi",
+      },
+    });
+    const settings = JSON.stringify({ criticalPods: ["edge", "hooks/app=hook", "storage"] });
+    const patch = JSON.stringify({ data: { "daemon-config.json": settings } });
+    server.must(["patch", "configmap/levee-daemon-config", "-n", "levee-system", "--type=merge", "-p", patch]);
+    expect(checked("LVE0405")).toMatchObject({ result: "success", evidence: {} });
+    server.must(["delete", "--wait=false", "-f", "-"], depended);
+    server.must(["delete", "--wait=false", "-f", "-"], releaseText("install.yaml"));
+    finishNamespace();
+    expect(left()).toEqual([]);
+  }, 60_000);
+
   test.skipIf(helm === undefined)(
     "the chart under another release name, in another namespace, is found by levee check",
     () => {
@@ -197,20 +256,28 @@ group("ways to deploy", () => {
 
 /** Asks `levee check` and `levee status` which daemons they find. No controller here makes pods of them. */
 function expectSeen(parts: Readonly<Record<string, string>>): void {
-  const ask = <T>(command: string): T => {
-    const args = [program, command, "-o", "json", "--kubeconfig", login];
-    const { stdout } = spawnSync(process.execPath, args, {
-      encoding: "utf8",
-      env: { PATH: process.env["PATH"] ?? "" },
-    });
-    return JSON.parse(stdout) as T; // what the command prints
-  };
-  const { categories } = ask<{ categories: { checks: { code: string; evidence: object }[] }[] }>("check");
-  const ready = categories.flatMap(({ checks }) => checks).find(({ code }) => code === "LVE0401");
   const told = Object.entries(parts).map(([name, part]) => [name, `${part}, 0 of 0 ready`]);
-  expect(ready?.evidence).toEqual(Object.fromEntries(told));
-  const { daemons } = ask<{ daemons: { namespace: string; name: string; is: string }[] }>("status");
+  expect(checked("LVE0401")?.evidence).toEqual(Object.fromEntries(told));
+  const { daemons } = asked<{ daemons: { namespace: string; name: string; is: string }[] }>("status");
   expect(Object.fromEntries(daemons.map(({ namespace, name, is }) => [`${namespace}/${name}`, is]))).toEqual(parts);
+}
+
+interface Checked {
+  readonly code: string;
+  readonly result: string;
+  readonly error?: string;
+  readonly evidence: object;
+}
+
+function checked(code: string): Checked | undefined {
+  const { categories } = asked<{ categories: { checks: readonly Checked[] }[] }>("check");
+  return categories.flatMap(({ checks }) => checks).find((check) => check.code === code);
+}
+
+function asked<T>(command: string): T {
+  const args = [program, command, "-o", "json", "--kubeconfig", login];
+  const env = { PATH: process.env["PATH"] ?? "" };
+  return JSON.parse(spawnSync(process.execPath, args, { encoding: "utf8", env }).stdout) as T; // what the command prints
 }
 
 /** In the folder where the conf is, one node after the other, and ready as soon as it is done. */

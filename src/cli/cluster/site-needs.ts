@@ -1,6 +1,7 @@
 import { parsePodSelector } from "../../base/pod-selector.ts";
 import {
   csiDependency,
+  ingressClassOf,
   ingressDependencies,
   loadBalancerDependency,
   serviceLabel,
@@ -26,7 +27,7 @@ export async function seeSiteNeeds(asking: Asking, daemonSets: readonly unknown[
   const [validating, mutating, classes, services] = await Promise.all([
     seeList(asking, `${hooks}/validatingwebhookconfigurations`, webhookDependencies),
     seeList(asking, `${hooks}/mutatingwebhookconfigurations`, webhookDependencies),
-    seeList(asking, "/apis/networking.k8s.io/v1/ingressclasses", (item) => item),
+    seeList(asking, "/apis/networking.k8s.io/v1/ingressclasses", ingressClassOf),
     seeList(asking, "/api/v1/services", (item) => ({ ...serviceLabel(item), needed: loadBalancerDependency(item) })),
   ]);
   const named = await namedBy(asking, daemonSets);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   csiDependency,
+  ingressClassOf,
   ingressDependencies,
   loadBalancerDependency,
   serviceLabel,
@@ -45,12 +46,13 @@ test("ingressDependencies finds the controller by Helm's note, or by a Service w
     serviceLabel({ metadata: { namespace: "edge", labels } }),
     serviceLabel({ metadata: { namespace: "shop", labels: {} } }),
   ];
+  const found = (metadata: object): object => ingressDependencies(ingressClassOf({ metadata }), services);
   const annotations = { "meta.helm.sh/release-namespace": "traefik" };
-  expect(ingressDependencies({ metadata: { name: "t", annotations, labels } }, services)).toEqual([
+  expect(found({ name: "t", annotations, labels })).toEqual([
     { namespace: "traefik", why: "ingress class t" },
   ]);
-  expect(ingressDependencies({ metadata: { name: "n", labels } }, services)).toEqual([
+  expect(found({ name: "n", labels })).toEqual([
     { namespace: "edge", why: "ingress class n" },
   ]);
-  expect(ingressDependencies({ metadata: { name: "bare" } }, services)).toEqual([]);
+  expect(found({ name: "bare" })).toEqual([]);
 });

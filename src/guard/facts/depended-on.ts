@@ -37,14 +37,30 @@ export function loadBalancerDependency(service: unknown): Dependency | undefined
 }
 
 /** An ingress class has no namespace: Helm wrote down its own, or its controller's Service has the class's name label. */
-export function ingressDependencies(ingressClass: unknown, services: readonly ServiceLabel[]): readonly Dependency[] {
-  const metadata = objectOf(objectOf(ingressClass)["metadata"]);
-  const why = `ingress class ${nameOf(ingressClass)}`;
-  const released = textOf(objectOf(metadata["annotations"])[helmNamespace]);
+export function ingressDependencies(
+  { name, appName, released }: IngressClass,
+  services: readonly ServiceLabel[],
+): readonly Dependency[] {
+  const why = `ingress class ${name}`;
   if (released !== "") return [{ namespace: released, why }];
-  const label = textOf(objectOf(metadata["labels"])[nameLabel]);
-  const found = services.filter(({ appName }) => label !== "" && appName === label).map(({ namespace }) => namespace);
-  return [...new Set(found)].map((namespace) => ({ namespace, why }));
+  const found = services.filter((service) => appName !== "" && service.appName === appName);
+  return [...new Set(found.map(({ namespace }) => namespace))].map((namespace) => ({ namespace, why }));
+}
+
+export interface IngressClass {
+  readonly name: string;
+  readonly appName: string;
+  /** The namespace of its Helm release; empty without one. */
+  readonly released: string;
+}
+
+export function ingressClassOf(value: unknown): IngressClass {
+  const { annotations, labels } = metadataOf(value);
+  return {
+    name: nameOf(value),
+    appName: textOf(objectOf(labels)[nameLabel]),
+    released: textOf(objectOf(annotations)[helmNamespace]),
+  };
 }
 
 export interface ServiceLabel {
