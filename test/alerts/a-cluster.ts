@@ -19,7 +19,13 @@ export interface CniDaemon {
 }
 
 /** Multus' daemon on one node, as cAdvisor and kube-state-metrics tell of it. */
-export function multus({ node, pod = multusPod(node), limitMiB, usedMiB, killed = never }: CniDaemon): readonly Series[] {
+export function multus({
+  node,
+  pod = multusPod(node),
+  limitMiB,
+  usedMiB,
+  killed = never,
+}: CniDaemon): readonly Series[] {
   const labels = { namespace: "kube-system", pod, container: "kube-multus" };
   const kills = (minute: number): number =>
     Array.from({ length: minute + 1 }, (_, each) => each).filter((each) => killed(each)).length;

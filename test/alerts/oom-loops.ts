@@ -17,7 +17,7 @@ export const oomLoops: readonly Scenario[] = [
       { ...loop("server", 6, "a"), to: 37 },
       { ...loop("server", 12, "b"), to: 45 },
       { ...loop("server", 21, "c"), to: 53 },
-      loop("server", 27, "d"),
+      loop("server", 30, "d"),
     ],
   },
   {
@@ -44,10 +44,24 @@ export const oomLoops: readonly Scenario[] = [
     fires: [],
   },
   {
-    name: "a daemon that is killed for memory once and then restarted by a person every 20 minutes",
+    name: "a daemon that a person restarts twice, and that is then killed for memory once",
     minutes: 150,
-    series: [...quiet("agent1", "agent2"), ...restartedOften()],
+    series: [...quiet("agent1", "agent2"), ...restartedTwice()],
     fires: [],
+  },
+  {
+    name: "a loop of the Multus that RKE2 packages, thick and thin",
+    minutes: 60,
+    series: [
+      ...quiet("agent2"),
+      ...asRke2("kube-multus", looping({ node: "server", every: 5 })),
+      ...asRke2("kube-rke2-multus", looping({ node: "agent1", every: 5 })),
+    ],
+    fires: [
+      { ...loop("server", 10), of: { ...loop("server", 10).of, pod: "rke2-multus-server" } },
+      { ...loop("agent1", 10), of: { ...loop("agent1", 10).of, pod: "rke2-multus-agent1" } },
+      allOver(10),
+    ],
   },
   {
     name: "a loop of which the pods' nodes are no longer told is one alert",
@@ -71,19 +85,40 @@ interface Looping {
 
 function looping({ node, pod, every }: Looping): readonly Series[] {
   const name = pod === undefined ? {} : { pod: `kube-multus-ds-${pod}` };
-  return multus({ node, ...name, limitMiB: 50, usedMiB: () => 24, killed: (minute) => minute > 0 && minute % every === 0 });
+  return multus({
+    node,
+    ...name,
+    limitMiB: 50,
+    usedMiB: () => 24,
+    killed: (minute) => minute > 0 && minute % every === 0,
+  });
 }
 
-/** Restarts that the last termination reason does not put down to memory, but for the first. */
-function restartedOften(): readonly Series[] {
-  const [all, reason] = [multus({ node: "server", limitMiB: 50, usedMiB: () => 24 }), "last_terminated_reason"];
+/** Restarts of which only the last is put down to memory. */
+function restartedTwice(): readonly Series[] {
   const labels = { namespace: "kube-system", pod: multusPod("server"), container: "kube-multus" };
+  const ended = (reason: string, from: number, until: number): readonly Series[] =>
+    during(from, until, [series("kube_pod_container_status_last_terminated_reason", { ...labels, reason }, 1)]);
   return [
-    ...all.filter(({ name }) => !/restarts_total|last_terminated/u.test(name)),
-    series("kube_pod_container_status_restarts_total", labels, (minute) => Math.floor(minute / 20)),
-    ...during(20, 40, [series(`kube_pod_container_status_${reason}`, { ...labels, reason: "OOMKilled" }, 1)]),
-    ...during(40, 150, [series(`kube_pod_container_status_${reason}`, { ...labels, reason: "Completed" }, 1)]),
+    ...multus({ node: "server", limitMiB: 50, usedMiB: () => 24 }).filter(
+      ({ name }) => !/restarts_total|last_terminated/u.test(name),
+    ),
+    series(
+      "kube_pod_container_status_restarts_total",
+      labels,
+      (minute) => [10, 25, 40].filter((at) => minute >= at).length,
+    ),
+    ...ended("Completed", 10, 40),
+    ...ended("OOMKilled", 40, 150),
   ];
+}
+
+/** RKE2's own names for pods and container. */
+function asRke2(container: string, all: readonly Series[]): readonly Series[] {
+  return all.map(({ name, labels, at }) => {
+    const pod = (labels["pod"] ?? "").replace("kube-multus-ds-", "rke2-multus-");
+    return series(name, { ...labels, pod, ...("container" in labels ? { container } : {}) }, at);
+  });
 }
 
 function quiet(...well: readonly Node[]): readonly Series[] {

@@ -113,10 +113,10 @@ describe("a replay fails", () => {
       "\n",
     ],
     ["loops of a quarter of an hour only", "16, 18 and 20", / +> 2\.5\n/u, " > 1e9\n"],
-    ["any restart after a kill", "by a person", /\[5m\] offset 30m/u, "[1h]"],
+    ["any restart beside a kill", "a person restarts", /\[5m\] offset 30m/u, "[1h]"],
     ["the node of this minute only", "no longer told", /max_over_time\((kube_pod_info\{node.*\})\[6h\]\)/u, "$1"],
     ["an absolute number of applications", "two of three", /(argocd_app_info\{.*\} == 1\)\))\n +and/u, "$1 >= 3 and"],
-    ["a label lost", "the only cluster", / unless on \(\) max_over_time\(.*\n/gu, "\n"],
+    ["a label lost", "the only cluster", / and on \(cluster\) absent_over_time\(.*\n/gu, "\n"],
     ["a gauge of a dying process", "history lost", /max_over_time\((container_memory_\w+\{[^}]*\})\[10m\]\)/u, "($1)"],
   ])(
     "with %s",

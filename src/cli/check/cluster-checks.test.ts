@@ -185,7 +185,11 @@ test("cniDaemonsOf takes what the guard was told, else the usual ones", () => {
   const deployment = (args: readonly string[]): object => ({
     spec: { template: { spec: { containers: [{ command: ["levee", "guard"], args }] } } },
   });
-  expect(cniDaemonsOf(undefined)).toEqual(["kube-system/kube-multus-ds", "levee-system/levee"]);
+  expect(cniDaemonsOf(undefined)).toEqual([
+    "kube-system/kube-multus-ds",
+    "kube-system/rke2-multus",
+    "levee-system/levee",
+  ]);
   expect(cniDaemonsOf(deployment(["--cni-daemon", "net/multus/main", "--cni-daemon=a/b/c"]))).toEqual([
     "net/multus",
     "a/b",

@@ -44,10 +44,7 @@ export async function seeSiteNeeds(asking: Asking, daemonSets: readonly unknown[
 }
 
 /** The settings of every daemon of Levee, from the ConfigMaps that they mount. */
-async function namedBy(
-  asking: Asking,
-  daemonSets: readonly unknown[],
-): Promise<Seen<ReadonlySet<string> | undefined>> {
+async function namedBy(asking: Asking, daemonSets: readonly unknown[]): Promise<Seen<ReadonlySet<string> | undefined>> {
   const ours = daemonSets.filter((item) => {
     const found = cniDaemonSet(item, []);
     return found !== undefined && isLeveeDaemon(found);

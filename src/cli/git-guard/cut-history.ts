@@ -21,6 +21,7 @@ export async function refuseShallow(git: Git, base: string): Promise<void> {
 function shallowFailure(why: string): CommandFailure {
   return new CommandFailure("git-failed", `Cannot judge in a shallow clone: ${why}`, {
     exitCode: cannotTell,
-    remedy: "git fetch --unshallow origin; or let CI clone everything (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)",
+    remedy:
+      "git fetch --unshallow origin; or let CI clone everything (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)",
   });
 }

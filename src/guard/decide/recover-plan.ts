@@ -50,11 +50,7 @@ export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
       verifyStep(avalanche.namespace, chain.linked, world),
     ],
     targets,
-    notes: [
-      ...leftOutNotes(avalanche, targets, standing),
-      ...memory.notes,
-      ...criticalNotes(chain.linked, world),
-    ],
+    notes: [...leftOutNotes(avalanche, targets, standing), ...memory.notes, ...criticalNotes(chain.linked, world)],
   };
 }
 

@@ -48,11 +48,7 @@ test("ingressDependencies finds the controller by Helm's note, or by a Service w
   ];
   const found = (metadata: object): object => ingressDependencies(ingressClassOf({ metadata }), services);
   const annotations = { "meta.helm.sh/release-namespace": "traefik" };
-  expect(found({ name: "t", annotations, labels })).toEqual([
-    { namespace: "traefik", why: "ingress class t" },
-  ]);
-  expect(found({ name: "n", labels })).toEqual([
-    { namespace: "edge", why: "ingress class n" },
-  ]);
+  expect(found({ name: "t", annotations, labels })).toEqual([{ namespace: "traefik", why: "ingress class t" }]);
+  expect(found({ name: "n", labels })).toEqual([{ namespace: "edge", why: "ingress class n" }]);
   expect(found({ name: "bare" })).toEqual([]);
 });

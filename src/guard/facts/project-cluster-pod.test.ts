@@ -150,7 +150,10 @@ test("projectClusterPod uses label keys without a generateName, in any order and
 
 test("projectClusterPod tells bare pods apart by their program, but not by its words", () => {
   const shape = (metadata: object, ...command: readonly string[]): string =>
-    pod({ generateName: undefined, ...metadata }, { containers: [{ name: "main", image: "busybox", command }] }).shape;
+    pod(
+      { generateName: undefined, labels: {}, ...metadata },
+      { containers: [{ name: "main", image: "busybox", command }] },
+    ).shape;
   expect(shape({}, "sleep", "1")).toBe(shape({}, "sleep", "2"));
   expect(shape({}, "sleep", "1")).not.toBe(shape({}, "nslookup", "example.com"));
   expect(shape({}, "sleep", "1")).not.toBe(shape({}));
