@@ -1,4 +1,4 @@
-import { parsePodSelector, type PodSelector } from "../base/pod-selector.ts";
+import { parsePodSelector, type PodSelector } from "./pod-selector.ts";
 import { listKnobs } from "./knobs.ts";
 import { shorten } from "./problem.ts";
 import type { SettingsReader } from "./settings-reader.ts";

@@ -2,7 +2,6 @@ import type { JsonText } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
-import type { PodSelector } from "../base/pod-selector.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
@@ -10,6 +9,7 @@ import { readIgnored } from "./ignored-settings.ts";
 import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
+import type { PodSelector } from "./pod-selector.ts";
 import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 

@@ -217,8 +217,10 @@ group("ways to deploy", () => {
     },
     120_000,
   );
+});
 
-  test("levee check proposes what others depend on, until the settings name it", () => {
+group("levee check of a way in", () => {
+  test("proposes what others depend on, until the settings name it", () => {
     server.must(["apply", "-f", "-"], releaseText("install.yaml"));
     server.must(["apply", "-f", "-"], depended);
     expect(checked("LVE0405")).toMatchObject({
@@ -241,7 +243,7 @@ group("ways to deploy", () => {
   }, 60_000);
 
   test.skipIf(helm === undefined)(
-    "the chart under another release name, in another namespace, is found by levee check",
+    "finds the chart under another release name, in another namespace",
     () => {
       const run = runHelm("networking");
       const digest = `--set=image.digest=sha256:${"1".repeat(64)}`;
@@ -256,7 +258,7 @@ group("ways to deploy", () => {
 
 /** Asks `levee check` and `levee status` which daemons they find. No controller here makes pods of them. */
 function expectSeen(parts: Readonly<Record<string, string>>): void {
-  const told = Object.entries(parts).map(([name, part]) => [name, `${part}, 0 of 0 ready`]);
+  const told = Object.entries(parts).map(([name, part]) => [name, `${part}, 0 of 0 ready`] as const);
   expect(checked("LVE0401")?.evidence).toEqual(Object.fromEntries(told));
   const { daemons } = asked<{ daemons: { namespace: string; name: string; is: string }[] }>("status");
   expect(Object.fromEntries(daemons.map(({ namespace, name, is }) => [`${namespace}/${name}`, is]))).toEqual(parts);

@@ -1,4 +1,4 @@
-import { parsePodSelector } from "../../base/pod-selector.ts";
+import { parsePodSelector } from "../../config/pod-selector.ts";
 import {
   csiDependency,
   ingressClassOf,

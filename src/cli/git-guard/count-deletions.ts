@@ -10,7 +10,7 @@ export interface Deletions {
   readonly names: readonly Deletion[];
 }
 
-export interface Deletion {
+interface Deletion {
   readonly name: string;
   /** It is still there, and nothing is in it. */
   readonly isEmptied: boolean;
@@ -93,17 +93,24 @@ async function walk(
   let commit = "";
   let seen: RegExpExecArray | undefined;
   const onRecord = (record: string): void => {
-    if (seen !== undefined) {
-      const [, mode = "", before = "", after = "", status = ""] = seen;
-      const isEmptied = status === "M" && isFile(mode) && isEmpty(after) && !isEmpty(before);
-      if (status === "D" || isEmptied) onFound(commit, { name: record, isEmptied });
-      seen = undefined;
+    if (seen === undefined) {
+      seen = change.exec(record) ?? undefined;
+      if (seen === undefined) commit = record;
       return;
     }
-    seen = change.exec(record) ?? undefined;
-    if (seen === undefined) commit = record;
+    const found = deletionOf(seen, record);
+    if (found !== undefined) onFound(commit, found);
+    seen = undefined;
   };
   await git.ask({ args, onRecord, ...(input === undefined ? {} : { input }) });
+}
+
+function deletionOf(
+  [, mode = "", before = "", after = "", status = ""]: RegExpExecArray,
+  name: string,
+): Deletion | undefined {
+  if (status === "D") return { name, isEmptied: false };
+  return isFile(mode) && isEmpty(after) && !isEmpty(before) ? { name, isEmptied: true } : undefined;
 }
 
 /** Links and submodules have no content to lose. */

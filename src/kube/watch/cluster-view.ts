@@ -1,14 +1,13 @@
 import type { Namespace, PodName } from "../../base/brand.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import type { PodSelector } from "../../base/pod-selector.ts";
 import type { Logger } from "../../base/log.ts";
 import { Waiters } from "../../base/waiters.ts";
 import { KubeError, kubeStatusOf, type FollowableApi } from "../client/api.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
-import { projectNetwork, projectPod, sameNetwork, samePod } from "./project.ts";
+import { projectNetwork, projectPod, sameNetwork, samePod, type NamesPod } from "./project.ts";
 import { Reflector } from "./reflector.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
@@ -24,7 +23,7 @@ interface ClusterViewOptions {
   /** The view has only the pods of this node. */
   readonly nodeName: string;
   /** Pods that count as critical, whatever their priority is. */
-  readonly critical?: readonly PodSelector[];
+  readonly isNamed?: NamesPod;
 }
 
 interface ClusterHealth {
@@ -39,15 +38,15 @@ interface ClusterHealth {
 export class ClusterView {
   readonly #api: FollowableApi;
   readonly #texts = new SharedTexts();
-  readonly #critical: readonly PodSelector[];
+  readonly #isNamed: NamesPod | undefined;
   readonly #waiters = new Waiters<PodFacts>();
   readonly #pods: Reflector<PodFacts>;
   readonly #networks: Reflector<NetworkDefinition>;
   #isClosed = false;
 
-  constructor({ api, clock, logger, nodeName, critical = [] }: ClusterViewOptions) {
+  constructor({ api, clock, logger, nodeName, isNamed }: ClusterViewOptions) {
     this.#api = api;
-    this.#critical = critical;
+    this.#isNamed = isNamed;
     this.#pods = new Reflector({
       api,
       clock,
@@ -55,7 +54,7 @@ export class ClusterView {
       resource: "pods",
       path: "/api/v1/pods",
       query: { fieldSelector: `spec.nodeName=${nodeName}` },
-      project: (object) => projectPod(object, this.#texts, critical),
+      project: (object) => projectPod(object, this.#texts, isNamed),
       isSame: samePod,
     });
     const budget = new NetworkBudget({ known: (namespace, name) => this.#networks.store.get(namespace, name) });
@@ -106,7 +105,7 @@ export class ClusterView {
     signal?: AbortSignal,
   ): Promise<PodFacts | undefined> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-    return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts, this.#critical));
+    return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts, this.#isNamed));
   }
 
   /** One live GET; undefined when the server has no such network, or no CRD for networks. */

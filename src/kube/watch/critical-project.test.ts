@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { parsePodSelector, type PodSelector } from "../../base/pod-selector.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { namedPriority } from "../../view/pod-facts.ts";
-import { projectPod } from "./project.ts";
+import { projectPod, type NamesPod } from "./project.ts";
+
+const isNamed: NamesPod = (namespace, { app }) => namespace === "traefik" || (namespace === "db" && app === "pg");
 
 function priority(namespace: string, labels: object, spec: object = {}): number | undefined {
-  const critical: readonly PodSelector[] = ["traefik", "db/app=pg"].flatMap((text) => parsePodSelector(text) ?? []);
-  return projectPod({ metadata: { name: "p", namespace, labels }, spec }, new SharedTexts(), critical)?.priority;
+  return projectPod({ metadata: { name: "p", namespace, labels }, spec }, new SharedTexts(), isNamed)?.priority;
 }
 
 test("projectPod gives pods that the settings name the priority of critical ones", () => {

@@ -7,7 +7,6 @@ import {
   resourceNameAnnotation,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
-import { isSelected, type PodSelector } from "../../base/pod-selector.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../client/json-fields.ts";
@@ -30,15 +29,14 @@ const resourceNameCharsMax = 317;
 
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
+/** Whether the settings name such a pod critical. */
+export type NamesPod = (namespace: string, labels: JsonObject) => boolean;
+
 /**
  * Keeps the few fields of a pod that the daemon uses; undefined for an object without a name. Labels are only looked at
  * here, because a node's pods have to fit into little memory.
  */
-export function projectPod(
-  value: unknown,
-  texts: SharedTexts,
-  critical: readonly PodSelector[] = [],
-): PodFacts | undefined {
+export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod = () => false): PodFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
   const name = textOf(metadata["name"]);
@@ -51,7 +49,7 @@ export function projectPod(
     name: name as PodName,
     uid: textOf(metadata["uid"]) as PodUid,
     annotations,
-    priority: isSelected(critical, namespace, objectOf(metadata["labels"])) ? namedPriority : priorityOf(spec),
+    priority: isNamed(namespace, objectOf(metadata["labels"])) ? namedPriority : priorityOf(spec),
     isStatic: isStatic(annotations),
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
