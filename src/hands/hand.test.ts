@@ -250,7 +250,11 @@ test("links gives names, nothing for a path that leads nowhere, and an error whe
 
 test("remove says which file, as it was seen, under whose lock, and throws when it stays", async () => {
   const { hand, sent, settle } = connection({ version: 5, isResident: true });
-  const file = { path: "/var/lib/cni/networks/lan/10.0.0.7", changedWallMs: 5_000, lock: "/var/lib/cni/networks/lan/lock" };
+  const file = {
+    path: "/var/lib/cni/networks/lan/10.0.0.7",
+    changedWallMs: 5_000,
+    lock: "/var/lib/cni/networks/lan/lock",
+  };
   const [gone, kept] = [hand.remove(file), hand.remove(file)];
   settle([["step", 1_000_000]]);
   settle([

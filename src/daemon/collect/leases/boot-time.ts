@@ -13,6 +13,7 @@ export async function bootWallMs(): Promise<number> {
 
 export function bootWallMsIn(stat: string): number {
   const seconds = /^btime (\d+)$/mu.exec(stat)?.[1];
-  if (seconds === undefined) throw new LeveeError("io-failed", `Cannot read when this boot began: ${statFile} has no btime`);
+  if (seconds === undefined)
+    throw new LeveeError("io-failed", `Cannot read when this boot began: ${statFile} has no btime`);
   return Number(seconds) * 1_000;
 }

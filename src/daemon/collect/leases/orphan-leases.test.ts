@@ -12,7 +12,11 @@ const minuteMs = 60_000;
 const sight = { alive: new Set<never>(), gone: new Set<never>(), places: new Set<never>() };
 
 /** A node that booted five hours ago, with one empty file of host-local of that age. */
-function nodeWith(fileAgeMs: number): { readonly leases: OrphanLeases; readonly hand: Hand; readonly removed: string[] } {
+function nodeWith(fileAgeMs: number): {
+  readonly leases: OrphanLeases;
+  readonly hand: Hand;
+  readonly removed: string[];
+} {
   const folders: Readonly<Record<string, readonly FolderEntry[]>> = {
     "/var/lib/cni/networks": [{ name: "lan", kind: "folder", changedWallMs: 0, content: undefined }],
     "/var/lib/cni/networks/lan": [
@@ -53,10 +57,13 @@ test("OrphanLeases frees an empty file of an earlier boot when it may, and no lo
 test.each([
   [9, "wait"],
   [11, "report"],
-] as const)("OrphanLeases leaves an empty file of this boot, %d minutes old, to a person: %s", async (minutes, action) => {
-  const { leases, hand, removed } = nodeWith(minutes * minuteMs);
-  const { findings } = await leases.round(hand, sight, { toFree: true, toRelease: true });
-  const why = "the file names no container; remove /var/lib/cni/networks/lan/10.0.0.2 by hand";
-  expect(findings).toMatchObject([{ address: "10.0.0.2", action, why }]);
-  expect(removed).toEqual([]);
-});
+] as const)(
+  "OrphanLeases leaves an empty file of this boot, %d minutes old, to a person: %s",
+  async (minutes, action) => {
+    const { leases, hand, removed } = nodeWith(minutes * minuteMs);
+    const { findings } = await leases.round(hand, sight, { toFree: true, toRelease: true });
+    const why = "the file names no container; remove /var/lib/cni/networks/lan/10.0.0.2 by hand";
+    expect(findings).toMatchObject([{ address: "10.0.0.2", action, why }]);
+    expect(removed).toEqual([]);
+  },
+);

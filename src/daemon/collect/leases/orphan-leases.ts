@@ -78,8 +78,7 @@ export class OrphanLeases {
     let releases = 0;
     for (const lease of orphans) {
       const finding = spent.get(lease) ?? findingOf(lease, certain.has(lease), doubt);
-      const isDue =
-        leave.toRelease && !spent.has(lease) && finding.action === "release" && releases < releasesMax;
+      const isDue = leave.toRelease && !spent.has(lease) && finding.action === "release" && releases < releasesMax;
       if (isDue) releases += 1;
       const outcome = isDue ? await this.#release(hand, lease, finding) : finding;
       if (outcome.action === "released") certain.delete(lease);

@@ -60,7 +60,11 @@ async function tryToFree(hand: Hand, lease: Lease, logger: Logger): Promise<stri
   } catch (thrown) {
     if (hand.isLost) throw thrown;
     const reason = toLeveeError(thrown, "Cannot free the address").message;
-    logger.warn("An address of an earlier boot could not be freed; the next round tries again", { network, address, reason });
+    logger.warn("An address of an earlier boot could not be freed; the next round tries again", {
+      network,
+      address,
+      reason,
+    });
     return reason;
   }
 }
