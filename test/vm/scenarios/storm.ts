@@ -19,15 +19,11 @@ interface StormRun {
   readonly broken: readonly string[];
 }
 
-test("levee storm holds 60 pods at 50Mi, and counts the kernel's kills at a limit that cannot hold", async () => {
+test("levee storm holds 60 pods at 50Mi, and the kernel kills nothing", async () => {
   const scene = await theNode();
   const held = await rehearse(scene, "--pods 60 --limit 50Mi");
   say(`60 pods in ${((held.tookMs ?? 0) / 1000).toFixed(0)} s, ${(held.peakBytes / 1048576).toFixed(1)} MiB at most`);
   expect(held).toMatchObject({ oomKills: 0, restarts: 0, burst: { attached: 60 }, broken: [] });
-  const small = await scene.machine.shell.try(`${storm} --pods 20 --limit 16Mi --timeout 2m -o json`, stormMs);
-  // The daemon may be killed before it is ready, which the command says in words.
-  expect(small.status).not.toBe(0);
-  expect(`${small.stdout}${small.stderr}`).toMatch(/killed for memory|"oomKills":\s*[1-9]/u);
 });
 
 test("60 pods at once in the cluster with the daemon at 50Mi: all run, the kernel kills nothing, and a kill would be counted", async () => {
