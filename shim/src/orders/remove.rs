@@ -35,9 +35,7 @@ impl RemoveOrder {
     pub fn refusal(&self, rules: &Rules) -> Option<String> {
         let crooked = [&self.path, &self.lock].into_iter().find(|path| !is_plain(path));
         match (rules, crooked) {
-            (Rules::Call { .. }, _) => {
-                Some("Cannot remove a file for a call: only the resident hand does".to_string())
-            }
+            (Rules::Call { .. }, _) => Some("Cannot remove a file for a call: only the resident hand does".to_string()),
             (Rules::Resident, Some(path)) => Some(format!(
                 "Cannot use a path that is not absolute and without \"..\" to remove a file: current value is {:?}",
                 path

@@ -10,19 +10,17 @@ function file(name: string, content: string | undefined, kind: FolderEntry["kind
 }
 
 test.each([
-  ["10.0.0.2", "abc\r\neth0", "abc", "eth0", false],
-  ["10.0.0.2", "abc", "abc", "", false],
-  ["fd00::2", "abc\neth0\n", "abc", "eth0", false],
-  ["10.0.0.2", "", "", "", true],
-  ["10.0.0.2", "\0".repeat(70), "", "", true],
-  ["10.0.0.2", "../../etc/passwd\r\neth0", "", "eth0", false],
-])("leaseOf reads the file %s with %p", (name, content, containerId, ifname, isBlank) => {
+  ["10.0.0.2", "abc\r\neth0", { containerId: "abc", isBlank: false, ifname: "eth0" }],
+  ["10.0.0.2", "abc", { containerId: "abc", isBlank: false, ifname: "" }],
+  ["fd00::2", "abc\neth0\n", { containerId: "abc", isBlank: false, ifname: "eth0" }],
+  ["10.0.0.2", "", { containerId: "", isBlank: true, ifname: "" }],
+  ["10.0.0.2", "\0".repeat(70), { containerId: "", isBlank: true, ifname: "" }],
+  ["10.0.0.2", "../../etc/passwd\r\neth0", { containerId: "", isBlank: false, ifname: "eth0" }],
+])("leaseOf reads the file %s with %p", (name, content, read) => {
   expect(leaseOf(file(name, content), place)).toEqual({
     ...place,
     address: name,
-    containerId,
-    isBlank,
-    ifname,
+    ...read,
     changedWallMs: 5,
   });
 });

@@ -37,6 +37,8 @@ interface LeaseRound {
   readonly notes: readonly string[];
 }
 
+type Judged = readonly [Lease, GcFinding];
+
 /** What a round may do. */
 interface Leave {
   /** Free addresses of an earlier boot whose file is empty. */
@@ -73,26 +75,35 @@ export class OrphanLeases {
     const nowMs = this.#needs.clock.monotonicMs();
     this.#looks.note(orphans.map(leaseKey), nowMs);
     const spent = await freeSpent(hand, orphans, { ...this.#needs, isActing: leave.toFree });
-    const certain = new Set(orphans.filter((lease) => spent.has(lease) || this.#isOld(lease, nowMs)));
-    const findings: GcFinding[] = [];
-    let releases = 0;
-    for (const lease of orphans) {
-      const finding = spent.get(lease) ?? findingOf(lease, certain.has(lease), doubt);
-      const isDue = leave.toRelease && !spent.has(lease) && finding.action === "release" && releases < releasesMax;
-      if (isDue) releases += 1;
-      const outcome = isDue ? await this.#release(hand, lease, finding) : finding;
-      if (outcome.action === "released") certain.delete(lease);
-      findings.push(outcome);
-    }
-    this.#orphans = [...certain];
+    const others = orphans
+      .filter((lease) => !spent.has(lease))
+      .map((lease) => [lease, findingOf(lease, this.#isOld(lease, nowMs), doubt)] as const);
+    const judged = [...spent, ...(leave.toRelease ? await this.#releaseDue(hand, others) : others)];
+    this.#orphans = judged
+      .filter(([, { action }]) => action !== "wait" && action !== "released")
+      .map(([lease]) => lease);
     const isHeld = doubt !== "" && orphans.some(({ containerId }) => containerId !== "");
-    return { findings, notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes };
+    return {
+      findings: judged.map(([, finding]) => finding),
+      notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes,
+    };
   }
 
   /** By the file's own time, which may be wrong, or by the time since the first look at it. */
   #isOld(lease: Lease, nowMs: number): boolean {
     const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
     return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;
+  }
+
+  async #releaseDue(hand: Hand, judged: readonly Judged[]): Promise<readonly Judged[]> {
+    const outcomes: Judged[] = [];
+    let releases = 0;
+    for (const [lease, finding] of judged) {
+      const isDue = finding.action === "release" && releases < releasesMax;
+      if (isDue) releases += 1;
+      outcomes.push([lease, isDue ? await this.#release(hand, lease, finding) : finding]);
+    }
+    return outcomes;
   }
 
   async #release(hand: Hand, lease: Lease, finding: GcFinding): Promise<GcFinding> {
