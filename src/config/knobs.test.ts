@@ -51,6 +51,7 @@ describe("knobs", () => {
       gateLookMs: 20_000,
       undoRetryMs: 5_000,
       healthPort: undefined,
+      criticalPods: undefined,
     });
   });
 

@@ -1,5 +1,6 @@
 import type { Decision } from "../decision/decision.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
+import type { Dependency } from "./depended-on.ts";
 
 /** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
 export interface World {
@@ -28,6 +29,8 @@ export interface World {
   readonly gitFiles: readonly GitFileFacts[];
   /** The sources of Applications that could not be read from git. */
   readonly gitProblems?: readonly GitSourceProblem[];
+  /** Who others depend on, as far as objects show it. */
+  readonly dependencies?: readonly Dependency[];
   /** Notes for every proposal: the removal limits, how much of them is used, whether the breaker is open. */
   readonly notes: readonly string[];
 }
@@ -72,6 +75,8 @@ export interface DaemonSetFacts {
   readonly updatesOnDelete: boolean;
   /** The annotation in which kured keeps its lock, as written; absent without a lock. */
   readonly kuredLock?: string;
+  /** It registers a CSI driver with the kubelet. */
+  readonly csi?: Dependency;
 }
 
 /** Quantities as written; empty when absent. */
