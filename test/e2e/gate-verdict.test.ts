@@ -48,12 +48,21 @@ beforeAll(async () => {
   const places = ["--daemon-port", String(daemons.port), "--metrics-port", String(metricsPort)];
   const gate = ["--gate-door", "label", "--gate-door", "http", "--gate-expiry", "30"];
   const where = ["--kubeconfig", login, "--alertmanager", alertmanager.url];
-  guard = spawn(process.execPath, [program, "guard", ...where, ...places, ...gate], {
+  startGuard([...where, ...places, ...gate]);
+  await untilPoliciesCount(server);
+}, 180_000);
+
+/** Starts it again when it ends, as its Deployment does: it may lose its lease to a slow API server. */
+function startGuard(args: readonly string[]): void {
+  const child = spawn(process.execPath, [program, "guard", ...args], {
     stdio: ["ignore", "ignore", "inherit"],
     env: { PATH: process.env["PATH"] ?? "" },
   });
-  await untilPoliciesCount(server);
-}, 180_000);
+  guard = child;
+  child.on("exit", (_code, signal) => {
+    if (signal !== "SIGKILL") startGuard(args);
+  });
+}
 
 afterAll(async () => {
   guard?.kill("SIGKILL");

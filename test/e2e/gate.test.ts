@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../lab/free-port.ts";
 import { builtKured } from "../peers/kured.ts";
-import { doorOf, makeKuredSet, makeWorkload, podOf, startGateCluster, writeGate } from "./gate/gate-cluster.ts";
+import { askDoor, makeKuredSet, makeWorkload, podOf, startGateCluster, writeGate } from "./gate/gate-cluster.ts";
 import { GateNode, shim } from "./gate/gate-node.ts";
 import { KeptGuard } from "./gate/kept-guard.ts";
 import { KuredProcess } from "./gate/kured-process.ts";
@@ -73,7 +73,7 @@ afterAll(async () => {
 
 async function untilOpen(): Promise<void> {
   const isOpen = async (): Promise<true | undefined> =>
-    node.check().code === 0 && (await doorOf(server, "n1")) === "allow" ? true : undefined;
+    node.check().code === 0 && (await askDoor(server, "n1")) === "allow" ? true : undefined;
   await until("both doors of n1 are open", isOpen, { timeoutMs: opensMs, everyMs: 500 }).catch((thrown: unknown) => {
     const seen = [node.check().line, why("n1"), guard.said(), node.daemon.logTail(10)].join("\n");
     throw new Error(`${String(thrown)}\n${seen}`);
@@ -89,7 +89,7 @@ async function untilClosed(isClosed: () => Promise<boolean> | boolean): Promise<
 }
 
 async function bothClosed(): Promise<boolean> {
-  return node.check().code === 1 && (await doorOf(server, "n1")) === "deny";
+  return node.check().code === 1 && (await askDoor(server, "n1")) === "deny";
 }
 
 function why(name: string): string {
@@ -102,14 +102,14 @@ group("the reboot gate before real kureds", () => {
   test("both doors are closed before anybody has looked", async () => {
     await until("the daemon has written its ticket", () => node.check().line.includes("GateAbsent") || undefined);
     expect(node.check()).toMatchObject({ code: 1 });
-    expect(await Promise.all(["n1", "n2", "n3"].map((name) => doorOf(server, name)))).toEqual(["deny", "deny", "deny"]);
+    expect(await Promise.all(["n1", "n2", "n3"].map((name) => askDoor(server, name)))).toEqual(["deny", "deny", "deny"]);
   });
 
   test("the guard opens both doors of the node that waits, and no other", async () => {
     guard.start();
     await untilOpen();
     expect(node.check().line).toBe("Allow: the guard found no reason against a reboot");
-    expect(await Promise.all(["n2", "n3"].map((name) => doorOf(server, name)))).toEqual(["deny", "deny"]);
+    expect(await Promise.all(["n2", "n3"].map((name) => askDoor(server, name)))).toEqual(["deny", "deny"]);
     expect(why("n1")).toStartWith("Allow: n1 may be rebooted now\n");
   }, 280_000);
 

@@ -27,10 +27,9 @@ interface ClusterOptions {
 }
 
 /** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
-export function openCluster(options: ClusterOptions): Source {
-  const { config, access, nodeName, namespace: home, clock, logger, metrics } = options;
+export function openCluster({ config, access, nodeName, namespace, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
-  const isNamed: NamesPod = (namespace, labels) => isSelected(config.criticalPods, namespace, labels);
+  const isNamed: NamesPod = (of, labels) => isSelected(config.criticalPods, of, labels);
   const cluster = new ClusterView({ api, clock, logger, nodeName, isNamed });
   const view = kubeView(cluster, access.server, clock);
   const helpOfStatuses = "Network-status annotations by outcome";
