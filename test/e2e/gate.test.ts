@@ -102,7 +102,11 @@ group("the reboot gate before real kureds", () => {
   test("both doors are closed before anybody has looked", async () => {
     await until("the daemon has written its ticket", () => node.check().line.includes("GateAbsent") || undefined);
     expect(node.check()).toMatchObject({ code: 1 });
-    expect(await Promise.all(["n1", "n2", "n3"].map((name) => askDoor(server, name)))).toEqual(["deny", "deny", "deny"]);
+    expect(await Promise.all(["n1", "n2", "n3"].map((name) => askDoor(server, name)))).toEqual([
+      "deny",
+      "deny",
+      "deny",
+    ]);
   });
 
   test("the guard opens both doors of the node that waits, and no other", async () => {

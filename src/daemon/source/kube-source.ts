@@ -47,7 +47,7 @@ export function openCluster({ config, access, nodeName, namespace, clock, logger
     eventTeller,
     statusTeller,
     nodeName,
-    gate: kubeGate({ api, nodeName, namespace: home, pods: () => cluster.pods() }),
+    gate: kubeGate({ api, nodeName, namespace, pods: () => cluster.pods() }),
     health: () => {
       const { pods, networks } = cluster.health();
       return [pods, networks];
