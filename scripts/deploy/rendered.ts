@@ -55,7 +55,7 @@ function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
     // The chart's values name the doors.
-    .replace(", --gate-door, label ]", " ]")
+    .replace(/^ +args: \[ --gate-door=label \]\n/mu, "")
     .replace(/^ +- name: git-credentials-0\n +mountPath: .*\n +readOnly: true\n/mu, gitMounts + extraMounts)
     .replace(/^ +- name: git-credentials-0\n +secret:\n(?: {12}.*\n)+/mu, gitVolumes + extraVolumes)
     .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);

@@ -30,7 +30,7 @@ import { openMetricsPort } from "./metrics/metrics-port.ts";
 const roundMs = 10_000;
 const leaseName = "levee-guard";
 const syncLookMs = 200;
-/** A plan never changes after its proposal, so one made before git was read has no lock. The guard waits this long for git. */
+/** A plan made before git was read has no lock, and would change as soon as a person reads it. The guard waits this long. */
 const gitLookMsMax = 15_000;
 
 interface GuardOptions {

@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "e0e4901f29934723c888551dcf2af0e7bf3a97b0d05a390b9faa1717d899bc98",
+    hash: "5ebaf94f33b60bad61ecf143396d2e94232602a5dd12b19d943f6f9eef47e9ea",
   },
   {
     name: "decisionapprovals.levee.dev",
