@@ -118,21 +118,22 @@ group("the reboot gate before real kureds", () => {
   }, 280_000);
 
   test("a guard that is killed leaves both doors closed within the expiry", async () => {
+    await untilOpen();
     await guard.kill();
     expect(await untilClosed(bothClosed)).toBeLessThan(expiryMs + lateMs);
     expect(node.check().line).toContain("GateStale");
     guard.start();
-    await untilOpen();
   }, 280_000);
 
   test("a guard that is wedged leaves both doors closed within the expiry", async () => {
+    await untilOpen();
     guard.signal("SIGSTOP");
     expect(await untilClosed(bothClosed)).toBeLessThan(expiryMs + lateMs);
     guard.signal("SIGCONT");
-    await untilOpen();
   }, 280_000);
 
   test("a daemon that is wedged leaves its ticket to expire, and a garbled ticket is closed at once", async () => {
+    await untilOpen();
     process.kill(node.daemon.pid, "SIGSTOP");
     try {
       expect(await untilClosed(() => node.check().code === 1)).toBeLessThan(expiryMs + lateMs);
@@ -142,10 +143,10 @@ group("the reboot gate before real kureds", () => {
     } finally {
       process.kill(node.daemon.pid, "SIGCONT");
     }
-    await untilOpen();
   }, 280_000);
 
   test("an API server that is away leaves the ticket to expire", async () => {
+    await untilOpen();
     await server.stopApiServer("SIGKILL");
     try {
       expect(await untilClosed(() => node.check().code === 1)).toBeLessThan(expiryMs + lateMs);
@@ -153,7 +154,6 @@ group("the reboot gate before real kureds", () => {
     } finally {
       await server.startApiServer();
     }
-    await untilOpen();
   }, 280_000);
 
   test("verdicts of clocks that run ahead or behind are closed within the expiry", async () => {
