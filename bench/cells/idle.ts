@@ -8,8 +8,10 @@ import { stormPods } from "../storm/pods.ts";
 
 const pods = 250;
 const networks = 50;
-const rssMib = 32;
-const anonMib = 14;
+/** Mostly pages of the program's file, of which the kernel maps more or fewer (docs/measurements.md, 0025). */
+const rssMib = 34;
+/** What nobody else shares and the kernel cannot take back. */
+const anonMib = 10;
 /** By then the daemon has read its lists and collected garbage. */
 const settleMs = 20_000;
 

@@ -10,6 +10,7 @@ import { run } from "../run.ts";
 import { say } from "../say.ts";
 import { importLevee, startShippedPods } from "../shipped-pods.ts";
 import { podsOn, theStoppedScene, type Scene } from "../the-levee.ts";
+import { until } from "../until.ts";
 
 const shipped = [
   { file: "install.yaml", away: "uninstall.yaml", namespace: "levee-system", socketDir: "/run/levee" },
@@ -39,8 +40,11 @@ test.each(shipped)("the pods of deploy/$file, as containers: ready, and serving"
   try {
     const pods = await cluster.pods.untilReady(own, { namespace });
     expect(pods.map((pod) => pod.status?.containerStatuses?.[0]?.restartCount)).toEqual([0, 0]);
-    const node = await ask<NodeAnswer>(socketDir, { ask: "node" });
-    expect(node.residentHands).toHaveLength(1);
+    // A hand that found no daemon at its start is ready before it has connected again.
+    await until("the hand has found the daemon", async () => {
+      const node = await ask<NodeAnswer>(socketDir, { ask: "node" });
+      return node.residentHands.length === 1 ? true : undefined;
+    });
     // `levee check node --all` asks each node this.
     expect(await fetch("http://127.0.0.1:9810/nodez")).toMatchObject({ status: 200 });
     say(`${own.join(" and ")} are ready`);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { KubeObject } from "../../e2e/api.ts";
 import { applyAll } from "../../e2e/manifests.ts";
-import { network } from "../../e2e/networks.ts";
+import { deleteNetwork, network } from "../../e2e/networks.ts";
 import { say } from "../../e2e/say.ts";
 import { networksAnnotation } from "../../e2e/the-levee.ts";
 import { expectPing, removePods, sandboxOf } from "../expectations.ts";
@@ -65,6 +65,8 @@ test("on a bridge that carries all VLANs the network is ready only with the filt
   await scene.plane.pods.untilReady(["trunk"], { timeoutMs: slowMs });
   await expectPing(scene, sandboxOf(await guestFacts(scene.machine), "trunk").netns, "10.158.0.254");
   await removePods(scene, ["trunk"]);
+  // After the next boot its bridge does not filter.
+  await deleteNetwork(scene.plane.api, "trunk57");
 });
 
 /** Waits for the verdict of `levee check node`; the reason when it is not ready. */
