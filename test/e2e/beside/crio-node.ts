@@ -48,16 +48,13 @@ export class CrioNode {
     await kubelet.stop();
     await containerd.stop();
     this.#loadImages(machine);
-    await this.start();
+    hideUnmountedHugetlb(machine);
+    this.#cluster.replaceContainerd(this.program, untilListening);
+    await this.#cluster.restartContainerd();
     const file = machine.path("kubelet/config.yaml");
     const settings = JSON.parse(readFileSync(file, "utf8")) as object; // as the cluster wrote it
     writeFileSync(file, JSON.stringify({ ...settings, containerRuntimeEndpoint: `unix://${socket}` }, undefined, 2));
     await this.#cluster.restartKubelet();
-  }
-
-  async start(): Promise<void> {
-    this.program.start();
-    await this.program.untilUp("listens", async () => existsSync(socket));
   }
 
   /** All sandboxes of pods that it keeps a namespace for. */
@@ -122,6 +119,22 @@ enable_nri = false
   }
 }
 
+/** It leaves its socket behind when it ends. */
+function untilListening(program: Program): Promise<void> {
+  return program.untilUp("listens", async () => (await fetch("http://crio/info", { unix: socket })).ok);
+}
+
+/**
+ * The kernel of a machine may have the controller for huge pages although nobody has mounted its hierarchy. CRI-O asks
+ * only the kernel, and then every container fails on the limit that the kubelet wishes. So the kernel says no here.
+ */
+function hideUnmountedHugetlb(machine: Machine): void {
+  const controllers = "/proc/cgroups";
+  const file = machine.path("crio/cgroups");
+  writeFileSync(file, readFileSync(controllers, "utf8").replace(/^(?<head>hugetlb\t0\t\d+\t)1$/mu, "$<head>0"));
+  run("mount", "--bind", file, controllers);
+}
+
 interface Bundle {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly linux?: { readonly namespaces?: readonly { readonly type: string; readonly path?: string }[] };
@@ -132,7 +145,7 @@ function sandboxIn(file: string): readonly Sandbox[] {
   if (!existsSync(file)) return [];
   const { annotations = {}, linux } = JSON.parse(readFileSync(file, "utf8")) as Bundle; // a spec of the OCI
   const netns = linux?.namespaces?.find(({ type }) => type === "network")?.path;
-  if (annotations[`${prefix}.ContainerType`] !== "sandbox" || netns === undefined) return [];
+  if (annotations[`${prefix}.ContainerType`] !== "sandbox" || netns === undefined || !existsSync(netns)) return [];
   const text = (key: string): string => annotations[`${prefix}.${key}`] ?? "";
   return [{ id: text("ContainerID"), pod: text("KubeName"), namespace: text("Namespace"), netns }];
 }

@@ -35,19 +35,29 @@ export class OvsNode {
     copyFileSync(plugin, "/opt/cni/bin/ovs");
     mkdirSync("/var/run/openvswitch", { recursive: true });
     this.#run("ovsdb-tool", "create", this.#file, join(this.#root, "usr/share/openvswitch/vswitch.ovsschema"));
-    await this.startDatabase();
+    await this.#startDatabase();
     this.vsctl("--no-wait", "init");
-    this.#switch.start();
+    this.startSwitch();
     this.vsctl("add-br", ovsBridge, "--", "set", "bridge", ovsBridge, "datapath_type=netdev");
   }
 
-  async startDatabase(): Promise<void> {
-    this.#database.start();
-    await this.#database.untilUp("listens", async () => existsSync(ovsSocket));
+  /** Until the switch has found its database again, and has seen which ports lack their interface. */
+  async bringBackDatabase(): Promise<void> {
+    await this.#startDatabase();
+    this.#awaitSwitch();
   }
 
-  async stopDatabase(): Promise<void> {
-    await this.#database.stop();
+  stopDatabase(): Promise<void> {
+    return this.#database.stop();
+  }
+
+  startSwitch(): void {
+    this.#switch.start();
+    this.#awaitSwitch();
+  }
+
+  stopSwitch(): Promise<void> {
+    return this.#switch.stop();
   }
 
   async stop(): Promise<void> {
@@ -61,6 +71,16 @@ export class OvsNode {
   /** Ports of the bridge: one per attached pod. */
   ports(): readonly string[] {
     return this.vsctl("list-ports", ovsBridge).split("\n").filter(Boolean);
+  }
+
+  /** A change waits until the switch has carried it out. */
+  #awaitSwitch(): void {
+    this.vsctl("set", "open_vswitch", ".", `external_ids:seen=${Date.now()}`);
+  }
+
+  async #startDatabase(): Promise<void> {
+    this.#database.start();
+    await this.#database.untilUp("listens", async () => existsSync(ovsSocket));
   }
 
   #find(program: string): string {

@@ -1,12 +1,17 @@
 /** The runtime CRI-O in containerd's place. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { AttachmentsAnswer } from "../../../src/wire/node-view.ts";
 import { conmon, criO } from "../../peers/cri-o.ts";
 import { builtFolder } from "../../peers/peer.ts";
+import { allowChecks } from "../beside/check-call.ts";
+import { callPlugin } from "../beside/cni-call.ts";
 import { CrioNode } from "../beside/crio-node.ts";
 import { eventsOf, statusOf } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
-import { interfacesIn } from "../networks.ts";
+import { applyNetworks, bridgeNetwork, interfacesIn, leases } from "../networks.ts";
+import { generatedConf } from "../node/levee-node.ts";
+import { run } from "../run.ts";
 import { surroundings } from "../the-cluster.ts";
 import { names, podsOn, theScene } from "../the-levee.ts";
 import { until } from "../until.ts";
@@ -30,10 +35,10 @@ beforeAll(async () => {
 
 afterAll(async () => crio.program.stop());
 
-test("pods have two networks beside their primary one, are told, and leave nothing", async () => {
+test("shipped settings: pods have two networks beside their primary one, are told, and leave nothing", async () => {
   const { cluster, levee } = await theScene();
   await cluster.pods.run(podsOn(six, "blue, green"));
-  for (const name of six) await untilTold(name);
+  for (const name of six) await untilTold(name, 3);
   const added = await until("the events are there", async () => {
     const found = (await eventsOf(cluster.api, "crio-01")).filter(({ reason }) => reason === "AddedInterface");
     return found.length === 3 ? found : undefined;
@@ -47,33 +52,117 @@ test("pods have two networks beside their primary one, are told, and leave nothi
   await untilNothingIsLeft(levee);
 });
 
-test("CRI-O restarts with pods running: it asks for garbage to be collected, and the pods keep their networks", async () => {
+test("a network that does not exist: the pod's event names it, and the pod starts once it does", async () => {
   const { cluster, levee } = await theScene();
-  await cluster.pods.run(podsOn(six, "blue"));
-  const before = levee.daemon.log.length;
-  await crio.program.stop();
-  await crio.start();
-  await until("GC was asked", () => (levee.daemon.log.slice(before).includes('"GC"') ? true : undefined));
-  await cluster.untilNodeReady();
-  const { attachments } = await levee.ask<AttachmentsAnswer>({ ask: "attachments" });
-  expect(new Set(attachments.map(({ pod }) => pod)).size).toBe(6);
-  for (const name of six) await untilTold(name);
+  await cluster.pods.create(podsOn(["crio-waits"], "absent"));
+  const { message } = await until("the pod is refused", async () =>
+    (await eventsOf(cluster.api, "crio-waits")).find(({ reason }) => reason === "FailedCreatePodSandBox"),
+  );
+  expect(message).toContain("default/absent");
+  await applyNetworks(cluster.api, bridgeNetwork("absent", "10.83.0.0/24"));
+  await cluster.pods.untilReady(["crio-waits"]);
+  await untilTold("crio-waits", 2);
+  await cluster.pods.remove(["crio-waits"]);
+  await untilNothingIsLeft(levee);
+});
+
+test("CRI-O is killed while it adds pods: they start all the same, and leave nothing", async () => {
+  const { cluster, levee } = await theScene();
+  const before = served(levee.daemon.log).length;
+  await cluster.pods.create(podsOn(six, "slow"));
+  await until("the first pod is added", () => served(levee.daemon.log)[before]);
+  await cluster.restartContainerd("SIGKILL");
+  await cluster.pods.untilReady(six, { timeoutMs: 180_000 });
+  for (const name of six) await untilTold(name, 2);
   await cluster.pods.remove(six);
   await untilNothingIsLeft(levee);
 });
 
+test("CNI 1.1.0: CRI-O checks each new pod, and after its restart asks for CHECK and GC; the pods keep their networks", async () => {
+  const scene = await theScene();
+  const { cluster, levee } = scene;
+  await allowChecks(scene, "1.1.0");
+  await cluster.pods.run(podsOn(six, "blue"));
+  expect(checked(levee.daemon.log)).toEqual(six);
+  attachAndForget();
+  const known = leases().length;
+  const before = levee.daemon.log.length;
+  await cluster.restartContainerd();
+  const gc = await until("GC was asked", () =>
+    served(levee.daemon.log.slice(before)).find(({ verb }) => verb === "GC"),
+  );
+  expect(gc.code).toBe("ok");
+  // The one that CRI-O does not know.
+  expect(leases()).toHaveLength(known - 1);
+  await until("all pods were checked", () => checked(levee.daemon.log.slice(before)).length === 6 || undefined);
+  await cluster.untilNodeReady();
+  const { attachments } = await levee.ask<AttachmentsAnswer>({ ask: "attachments" });
+  expect(attachments.map(({ pod }) => pod).toSorted()).toEqual(six);
+  for (const name of six) await untilTold(name, 2);
+  await cluster.pods.remove(six);
+  await untilNothingIsLeft(levee);
+});
+
+test("CNI 1.1.0: a pod that has lost a network is started anew after CRI-O's restart", async () => {
+  const { cluster, levee } = await theScene();
+  await applyNetworks(cluster.api, bridgeNetwork("checked", "10.82.0.0/24", "1.0.0"));
+  await cluster.pods.run(podsOn(["crio-lost", "crio-kept"], "checked"));
+  const boxes = ["crio-lost", "crio-kept"].map(sandboxOf);
+  run("nsenter", `--net=${boxes[0]?.netns ?? ""}`, "ip", "link", "delete", "net1");
+  const before = crio.program.log.length;
+  await cluster.restartContainerd();
+  expect(crio.program.log.slice(before)).toContain("default/checked (net1)");
+  await until("it has another sandbox", () => (sandboxOf("crio-lost").id === boxes[0]?.id ? undefined : true));
+  await cluster.pods.untilReady(["crio-lost", "crio-kept"]);
+  await untilTold("crio-lost", 2);
+  expect(sandboxOf("crio-kept")).toEqual(boxes[1] ?? sandboxOf("crio-lost"));
+  await cluster.pods.remove(["crio-lost", "crio-kept"]);
+  await untilNothingIsLeft(levee);
+});
+
+interface Served {
+  readonly verb: string;
+  readonly pod?: string;
+  readonly code: string;
+}
+
+/** The calls that a part of Levee's log tells of. */
+function served(log: string): readonly Served[] {
+  const lines = log.split("\n").filter((line) => line.includes('"verb":') && line.endsWith("}"));
+  return lines.map((line) => JSON.parse(line) as Served);
+}
+
+/** Pods that CHECK found well. */
+function checked(log: string): readonly string[] {
+  const calls = served(log).filter(({ verb, code }) => verb === "CHECK" && code === "ok");
+  return [...new Set(calls.map(({ pod }) => pod ?? ""))].toSorted();
+}
+
+/** A container that no runtime knows, with a namespace that is gone. */
+function attachAndForget(): void {
+  const conf = JSON.parse(readFileSync(generatedConf, "utf8")) as { type: string }; // as Levee made it
+  const netns = "/run/netns/forgotten";
+  run("ip", "netns", "add", "forgotten");
+  expect(callPlugin(conf, { command: "ADD", containerId: "forgotten", netns, ifname: "eth0" })).toBeUndefined();
+  run("ip", "netns", "delete", "forgotten");
+}
+
+function sandboxOf(name: string): ReturnType<CrioNode["sandboxes"]>[number] {
+  const box = crio.sandboxes().find(({ pod }) => pod === name);
+  if (box === undefined) throw new Error(`CRI-O has no sandbox of ${name}`);
+  return box;
+}
+
 /** The network status of a pod says what is in its namespace. */
-async function untilTold(name: string): Promise<void> {
+async function untilTold(name: string, interfaces: number): Promise<void> {
   const { cluster } = await theScene();
   await until(`the status of ${name} is right`, async () => {
-    const box = crio.sandboxes().find(({ pod }) => pod === name);
-    if (box === undefined) throw new Error(`CRI-O has no sandbox of ${name}`);
     const told = statusOf(await cluster.pods.get(name));
-    const real = interfacesIn(box.netns);
+    const real = interfacesIn(sandboxOf(name).netns);
     expect(told.map(({ interface: ifname, mac, ips }) => ({ ifname, mac, addresses: ips }))).toEqual(
       real.map(({ ifname, mac, addresses }) => ({ ifname, mac, addresses })),
     );
-    expect(real.length).toBeGreaterThan(1);
+    expect(real).toHaveLength(interfaces);
     return true;
   });
 }

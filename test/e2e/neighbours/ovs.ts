@@ -6,21 +6,24 @@ import { ovsCni } from "../../peers/ovs-cni.ts";
 import { builtFolder } from "../../peers/peer.ts";
 import { expectLedgerUntilBack, expectRefusedUntilBack, type Helper } from "../beside/away.ts";
 import { allowChecks, checkPod } from "../beside/check-call.ts";
+import { callPlugin } from "../beside/cni-call.ts";
 import { ovsBridge, OvsNode, ovsSocket } from "../beside/ovs-node.ts";
 import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { applyNetworks, hostLocal, inPod, network, podInterfaces } from "../networks.ts";
+import { run } from "../run.ts";
 import { surroundings } from "../the-cluster.ts";
 import { podsOn, theScene } from "../the-levee.ts";
 import { until } from "../until.ts";
 
+const conf = { cniVersion: "1.0.0", type: "ovs", bridge: ovsBridge };
 let ovs: OvsNode;
 
 const helper: Helper = {
   network: "red",
   complaint: ovsSocket,
   stop: () => ovs.stopDatabase(),
-  start: () => ovs.startDatabase(),
+  start: () => ovs.bringBackDatabase(),
 };
 
 beforeAll(async () => {
@@ -29,7 +32,6 @@ beforeAll(async () => {
   await allowChecks(scene);
   ovs = new OvsNode(cluster.machine, builtFolder(await openVswitch()));
   await ovs.install(join(builtFolder(await ovsCni()), "ovs"));
-  const conf = { cniVersion: "1.0.0", type: "ovs", bridge: ovsBridge };
   const ipam = hostLocal("10.89.0.0/24");
   await applyNetworks(
     cluster.api,
@@ -67,6 +69,32 @@ test("the switch's database is away: a pod can go all the same, and its port goe
   await expectLedgerUntilBack(await theScene(), helper);
   expect(ovs.ports()).toEqual([]);
 });
+
+/**
+ * Why the port above goes only once the switch is back: for a namespace that is gone the plugin takes away the ports that
+ * the switch has marked, whichever they are, and succeeds also when there is none.
+ */
+test("the plugin by itself: without a namespace it succeeds and leaves a port that the switch has not marked", async () => {
+  callBare("ADD", "first");
+  const [port] = ovs.ports();
+  await ovs.stopSwitch();
+  run("ip", "netns", "delete", "first");
+  callBare("DEL", "first", "");
+  expect(ovs.ports()).toEqual([port ?? "one port"]);
+  ovs.startSwitch();
+  // With the next pod, also one of another network.
+  callBare("ADD", "second");
+  callBare("DEL", "second");
+  run("ip", "netns", "delete", "second");
+  expect(ovs.ports()).toEqual([]);
+});
+
+/** Without Levee, for a container in a namespace of the same name. */
+function callBare(command: "ADD" | "DEL", name: string, netns = `/run/netns/${name}`): void {
+  if (command === "ADD") run("ip", "netns", "add", name);
+  const call = { command, containerId: name, netns, ifname: "net1" };
+  expect(callPlugin({ ...conf, name: "bare" }, call)).toBeUndefined();
+}
 
 /** The reply's text; throws without one. */
 function ping(pod: string, address: string): string {
