@@ -13,7 +13,7 @@ export interface CniCall {
 
 /** Calls a plugin as a runtime does. Its complaint, or undefined when it succeeds. */
 export function callPlugin(
-  conf: { readonly type: string },
+  conf: { readonly type: string; readonly [key: string]: unknown },
   { command, containerId, netns, ifname, args = "" }: CniCall,
 ): string | undefined {
   const { status, stdout } = spawnSync(join(binFolder, conf.type), {

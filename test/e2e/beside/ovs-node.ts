@@ -35,16 +35,15 @@ export class OvsNode {
     copyFileSync(plugin, "/opt/cni/bin/ovs");
     mkdirSync("/var/run/openvswitch", { recursive: true });
     this.#run("ovsdb-tool", "create", this.#file, join(this.#root, "usr/share/openvswitch/vswitch.ovsschema"));
-    await this.#startDatabase();
+    await this.startDatabase();
     this.vsctl("--no-wait", "init");
     this.startSwitch();
     this.vsctl("add-br", ovsBridge, "--", "set", "bridge", ovsBridge, "datapath_type=netdev");
   }
 
-  /** Until the switch has found its database again, and has seen which ports lack their interface. */
-  async bringBackDatabase(): Promise<void> {
-    await this.#startDatabase();
-    this.#awaitSwitch();
+  async startDatabase(): Promise<void> {
+    this.#database.start();
+    await this.#database.untilUp("listens", async () => existsSync(ovsSocket));
   }
 
   stopDatabase(): Promise<void> {
@@ -53,7 +52,8 @@ export class OvsNode {
 
   startSwitch(): void {
     this.#switch.start();
-    this.#awaitSwitch();
+    // A change waits until the switch has carried it out.
+    this.vsctl("set", "open_vswitch", ".", `external_ids:seen=${Date.now()}`);
   }
 
   stopSwitch(): Promise<void> {
@@ -71,16 +71,6 @@ export class OvsNode {
   /** Ports of the bridge: one per attached pod. */
   ports(): readonly string[] {
     return this.vsctl("list-ports", ovsBridge).split("\n").filter(Boolean);
-  }
-
-  /** A change waits until the switch has carried it out. */
-  #awaitSwitch(): void {
-    this.vsctl("set", "open_vswitch", ".", `external_ids:seen=${Date.now()}`);
-  }
-
-  async #startDatabase(): Promise<void> {
-    this.#database.start();
-    await this.#database.untilUp("listens", async () => existsSync(ovsSocket));
   }
 
   #find(program: string): string {

@@ -97,7 +97,7 @@ test("CNI 1.1.0: CRI-O checks each new pod, and after its restart asks for CHECK
   await until("all pods were checked", () => checked(levee.daemon.log.slice(before)).length === 6 || undefined);
   await cluster.untilNodeReady();
   const { attachments } = await levee.ask<AttachmentsAnswer>({ ask: "attachments" });
-  expect(attachments.map(({ pod }) => pod).toSorted()).toEqual(six);
+  expect(attachments.map(({ pod }) => pod).toSorted()).toEqual([...six]);
   for (const name of six) await untilTold(name, 2);
   await cluster.pods.remove(six);
   await untilNothingIsLeft(levee);
