@@ -121,7 +121,7 @@ enable_nri = false
 
 /** It leaves its socket behind when it ends. */
 function untilListening(program: Program): Promise<void> {
-  return program.untilUp("listens", async () => (await fetch("http://crio/info", { unix: socket })).ok);
+  return program.untilUp("listens", async () => (await fetch("http://localhost/info", { unix: socket })).ok);
 }
 
 /**
