@@ -88,7 +88,7 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories }}
+          {{- if or .cluster .alertmanagers .cniDaemons .verifyUrls .prometheus .git.repositories }}
           args:
             {{- with .cluster }}
             - {{ printf "--cluster=%s" . | quote }}
@@ -98,6 +98,12 @@ const guardArgs = `          {{- with .Values.guard }}
             {{- end }}
             {{- range .cniDaemons }}
             - {{ printf "--cni-daemon=%s" . | quote }}
+            {{- end }}
+            {{- range .verifyUrls }}
+            - {{ printf "--verify-url=%s" . | quote }}
+            {{- end }}
+            {{- with .prometheus }}
+            - {{ printf "--prometheus=%s" . | quote }}
             {{- end }}
             {{- range .git.repositories }}
             - {{ printf "--git-repository=%s" (include "levee.gitRepository" .) | quote }}

@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "e0e4901f29934723c888551dcf2af0e7bf3a97b0d05a390b9faa1717d899bc98",
+    hash: "a628c29b7632c00bf69b5a3afedd5dbdc19ea13ac254a15a8016848b001b8dad",
   },
   {
     name: "decisionapprovals.levee.dev",
