@@ -4,6 +4,7 @@ import { findStuckWorkloads, type StuckWorkload } from "../detect/stuck-workload
 import type { CniDaemon, GuardSettings } from "../facts/guard-settings.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
+import { criticalNotes } from "./critical-notes.ts";
 import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
 import { restartSteps } from "./restart-steps.ts";
@@ -53,7 +54,12 @@ export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
       verifyStep(avalanche, chain.linked, world, input.settings),
     ],
     targets,
-    notes: [...leftOutNotes(avalanche, targets, standing), ...memory.notes, ...restarts.notes],
+    notes: [
+      ...leftOutNotes(avalanche, targets, standing),
+      ...memory.notes,
+      ...restarts.notes,
+      ...criticalNotes(chain.linked, world),
+    ],
   };
 }
 
