@@ -1,7 +1,7 @@
 /** The steps that hold, raise memory, list and verify, and every way in which they stop, on a real API server. */
 import { expect, test } from "bun:test";
 import { argoOwners } from "../../src/guard/decide/argo-owners.ts";
-import { restartSteps } from "../../src/guard/decide/restart-steps.ts";
+import { restartSteps } from "../../src/guard/decide/restart/restart-steps.ts";
 import type { StepDraft } from "../../src/guard/decide/step-draft.ts";
 import type { Decision, DecisionPhase, StepStatus } from "../../src/guard/decision/decision.ts";
 import { findStuckWorkloads } from "../../src/guard/detect/stuck-workloads.ts";

@@ -7,7 +7,7 @@ import type { World } from "../facts/world.ts";
 import { criticalNotes } from "./critical-notes.ts";
 import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
-import { restartSteps } from "./restart-steps.ts";
+import { restartSteps } from "./restart/restart-steps.ts";
 import type { Standing } from "./standing.ts";
 import type { StepDraft } from "./step-draft.ts";
 import { stuckStep } from "./stuck-step.ts";

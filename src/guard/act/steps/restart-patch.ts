@@ -1,5 +1,5 @@
 import { objectOf, textOf, type JsonObject } from "../../../kube/client/json-fields.ts";
-import { isInstanceManager } from "../../decide/restart-steps.ts";
+import { isInstanceManager } from "../../decide/restart/restart-steps.ts";
 import type { RestartWorkloadStep } from "../../decision/step.ts";
 import { attachedVolume } from "../../facts/attached-volume.ts";
 import { countOf } from "../../json-values.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import type { Step } from "../decision/step.ts";
-import type { StuckWorkload } from "../detect/stuck-workloads.ts";
-import type { World } from "../facts/world.ts";
-import { multus } from "../outage.fixture.ts";
-import { stuckPod, world } from "../world.fixture.ts";
+import type { Step } from "../../decision/step.ts";
+import type { StuckWorkload } from "../../detect/stuck-workloads.ts";
+import type { World } from "../../facts/world.ts";
+import { multus } from "../../outage.fixture.ts";
+import { stuckPod, world } from "../../world.fixture.ts";
 import { restartSteps } from "./restart-steps.ts";
-import { placeSteps } from "./step-draft.ts";
+import { placeSteps } from "../step-draft.ts";
 
 function stuck(kind: string, namespace: string, name: string): StuckWorkload {
   return { kind, namespace, name, pods: [stuckPod(`${name}-1`, { namespace, owner: `${kind}/${name}` })] };

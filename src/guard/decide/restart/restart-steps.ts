@@ -1,9 +1,9 @@
-import { restartableKinds, type RestartableKind } from "../decision/step.ts";
-import type { StuckWorkload } from "../detect/stuck-workloads.ts";
-import type { World } from "../facts/world.ts";
-import { kubectl, rolloutRestartLine } from "./kubectl-lines.ts";
+import { restartableKinds, type RestartableKind } from "../../decision/step.ts";
+import type { StuckWorkload } from "../../detect/stuck-workloads.ts";
+import type { World } from "../../facts/world.ts";
+import { kubectl, rolloutRestartLine } from "../kubectl-lines.ts";
 import { inRestartOrder, restartPlace } from "./restart-order.ts";
-import type { StepDraft } from "./step-draft.ts";
+import type { StepDraft } from "../step-draft.ts";
 
 /** One after the other in one Decision; more are listed for a person. */
 const restartsMax = 12;

@@ -1,4 +1,4 @@
-import { restartableKinds, type RestartableKind } from "../decision/step.ts";
+import { restartableKinds, type RestartableKind } from "../../decision/step.ts";
 
 /** What others depend on comes first. A name tells what a workload is for; nothing else about it does in every cluster. */
 const places: readonly { readonly names: RegExp; readonly why: string }[] = [
