@@ -55,6 +55,7 @@ test("the guard writes this and nothing else", () => {
     "patch /resourcequotas everywhere",
     "patch apps/daemonsets everywhere",
     "patch coordination.k8s.io/leases levee-system levee-guard",
+    "patch levee.dev/decisions levee-system",
     "patch levee.dev/decisions/status levee-system",
     "update /configmaps levee-system levee-guard",
     "update coordination.k8s.io/leases levee-system levee-guard",

@@ -35,6 +35,7 @@ function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     definitions: { value: [] },
     decisions: { value: { decisions: [], unread: [] } },
     approvers: { value: [{ kind: "Group", name: "sre" }] },
+    gates: { value: [] },
     mayAct: { value: true },
     budget: { value: emptyBudget },
     usage: { value: [] },
@@ -101,6 +102,19 @@ test("nodeCategory tells who waits for a reboot, and warns after a day", () => {
     evidence: { n1: "for 1d1h" },
   });
   expect(line(nodeCategory(snapshot(), metrics("n1", since(60 * minuteMs))), "LVE0502").state).toBe("ok");
+  const reason = { code: "FiringAlert", message: "", sinceMs: 0, object: "", remedy: "" } as const;
+  const times = { observedAtMs: nowMs, expiresAtMs: nowMs + minuteMs, rebootRequiredSinceMs: nowMs - 60 * minuteMs };
+  const deny = { node: "n2", verdict: "Deny", reasons: [reason, reason], exceptions: [], ...times } as const;
+  const blocked = snapshot({ gates: { value: [deny] } });
+  // A daemon that does not answer hides no gate.
+  expect(line(nodeCategory(blocked, nothing), "LVE0502").evidence).toEqual({ n2: "for 1h, blocked by FiringAlert ×2" });
+  const both = statusView(
+    { snapshot: blocked, metrics: metrics("n1", since(25 * 60 * minuteMs)), categories: [] },
+    { value: {} },
+  );
+  expect(statusText(both, nowMs, (_, words) => words)).toContain(
+    "Reboots      2 nodes waiting: levee gate why NODE\n             n1 for 1d1h\n             n2 for 1h, blocked by FiringAlert ×2\n",
+  );
   expect(line(nodeCategory(snapshot(), nothing), "LVE0502").detail).toBe("not known: only Levee's daemon reports it");
 });
 

@@ -1,4 +1,5 @@
 import { oneLine } from "../../../base/plain-text.ts";
+import { gateWords } from "../../gate/reboot-backlog.ts";
 import { plural } from "../../terminal/plural.ts";
 import { signOf } from "../../check/node-report-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
@@ -16,6 +17,7 @@ export function statusText(view: StatusView, nowMs: number, paint: Paint): strin
     ["Nodes", unseen(view, "nodes") ?? nodeRows(view)],
     ["Guard", unseen(view, "guard") ?? [guardRow(view, paint)]],
     ["Decisions", unseen(view, "decisions") ?? decisionRows(view, nowMs)],
+    ["Reboots", rebootRows(view, nowMs)],
     ["Pods", unseen(view, "pods") ?? podRows(view, paint)],
     ["Alerts", [alertRow(view)]],
     ["Failed", checkRows(view.failed)],
@@ -76,6 +78,12 @@ function decisionRows({ decisions }: StatusView, nowMs: number): readonly string
     return oneLine(`${name} ${phase}${at} for ${ageText(nowMs - sinceMs)}: ${message}`);
   });
   return rows.length === 0 ? ["none open"] : [`${rows.length} open: levee decisions show NAME`, ...some(rows)];
+}
+
+/** No row where no node waits: most days. */
+function rebootRows({ reboots }: StatusView, nowMs: number): readonly string[] {
+  const rows = reboots.map((one) => oneLine(`${one.node} for ${ageText(nowMs - one.sinceMs)}${gateWords(one)}`));
+  return rows.length === 0 ? [] : [`${plural(rows.length, "node")} waiting: levee gate why NODE`, ...some(rows)];
 }
 
 function podRows({ avalanches, backlog }: StatusView, paint: Paint): readonly string[] {

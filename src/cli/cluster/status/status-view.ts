@@ -4,6 +4,7 @@ import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
 import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
 import { podsOf } from "../../check/cni-lines.ts";
+import { rebootBacklog, type WaitingNode } from "../../gate/reboot-backlog.ts";
 import { plural } from "../../terminal/plural.ts";
 import { partText } from "../cni-daemon-set.ts";
 import { leads } from "../project.ts";
@@ -19,6 +20,8 @@ export interface StatusView {
   readonly nodes: { readonly total: number; readonly trouble: Readonly<Record<string, readonly string[]>> };
   readonly guard: GuardView | undefined;
   readonly decisions: readonly DecisionView[];
+  /** Nodes that wait for a reboot, with what their gates say. */
+  readonly reboots: readonly WaitingNode[];
   readonly avalanches: readonly { readonly namespace: string; readonly pods: number; readonly nodes: number }[];
   /** Pods that have a node and do not start, by namespace. */
   readonly backlog: Readonly<Record<string, number>>;
@@ -62,7 +65,7 @@ interface DecisionView {
 
 const killsWithinMs = 3_600_000;
 
-export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<AlertCounts>): StatusView {
+export function statusView({ snapshot, metrics, categories }: ClusterLook, alerts: Seen<AlertCounts>): StatusView {
   const { nowMs, version } = snapshot;
   const pods = valueOr(snapshot.pods, []);
   const lines = categories.flatMap((category) => category.lines);
@@ -77,6 +80,7 @@ export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<A
     nodes: { total: valueOr(snapshot.nodes, []).length, trouble: troubleOf(snapshot) },
     guard: guardOf(snapshot),
     decisions: openOf(snapshot),
+    reboots: rebootBacklog(snapshot, metrics),
     avalanches: findAvalanches(pods, nowMs).map(({ namespace, members, nodes }) => ({
       namespace,
       pods: members.length,
