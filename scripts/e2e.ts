@@ -25,7 +25,7 @@ import { makeNextImage } from "./e2e/next-image.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { testImages } from "./e2e/test-images.ts";
 import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
-import { ensurePrerequisites } from "./prerequisites.ts";
+import { ensurePrerequisites, type Purpose } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { leaveOutcome } from "./test/left-outcome.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
@@ -131,7 +131,7 @@ async function run({ scenarios, files, isFull, isAll }: Chosen): Promise<number>
   const around = await prepare();
   if (around === undefined) return 1;
   const onTheNode = runScenarios({ around, names: scenarios, timeoutMs: testTimeoutMs });
-  const onServers = await runServerTests(files, { kubernetesBin: around.kubernetes, isFull, beside: onTheNode });
+  const onServers = await runServerTests(files, { around, isFull, beside: onTheNode });
   const onBoth = addOutcomes(await onTheNode, onServers);
   // Alone, because the machine's emulated processors take every core.
   const outcome = isAll ? addOutcomes(onBoth, await runVmSmokeWhereReady()) : onBoth;
@@ -154,10 +154,12 @@ async function besideNeighbours(args: readonly string[]): Promise<number> {
     for (const line of notRunLines(notBuilt)) console.error(line);
     return notBuilt.length === 0 ? 0 : 1;
   }
-  const around = isWithoutGo() ? undefined : await prepare();
+  const around = isWithoutGo() ? undefined : await prepare("neighbours");
   if (around === undefined) return 1;
-  const outcome = await runNeighbours(chosen, (name) =>
-    runScenarios({ around, names: [name], timeoutMs: testTimeoutMs }),
+  const outcome = await runNeighbours(chosen, ({ name, hasNoNode }) =>
+    hasNoNode === true
+      ? bunTest({ where: [`./test/e2e/neighbours/${name}.ts`], timeoutMs: testTimeoutMs, env: serverEnv(around) })
+      : runScenarios({ around, names: [name], timeoutMs: testTimeoutMs }),
   );
   console.log([lastLines(outcome), ...notRunLines(outcome.notRun)].join("\n"));
   leaveOutcome(outcome);
@@ -165,8 +167,8 @@ async function besideNeighbours(args: readonly string[]): Promise<number> {
 }
 
 /** Levee and the programs of others, ready to run; undefined when something is missing, which was said. */
-async function prepare(): Promise<Around | undefined> {
-  if (!ensurePrerequisites("e2e")) return undefined;
+async function prepare(purpose: Purpose = "e2e"): Promise<Around | undefined> {
+  if (!ensurePrerequisites(purpose)) return undefined;
   const busyboxProblem = elfProblem(readFileSync(busybox), busyboxBytesMax);
   if (busyboxProblem !== undefined) {
     console.error(`Cannot make images of ${busybox}: ${busyboxProblem}; on Debian install busybox-static`);
@@ -208,20 +210,22 @@ async function builtPeers(): Promise<Peers> {
 }
 
 interface ServerRun {
-  readonly kubernetesBin: string;
+  readonly around: Around;
   readonly isFull: boolean;
   readonly beside: Promise<Outcome>;
 }
 
-async function runServerTests(
-  names: readonly string[],
-  { kubernetesBin, isFull, beside }: ServerRun,
-): Promise<Outcome> {
+async function runServerTests(names: readonly string[], { around, isFull, beside }: ServerRun): Promise<Outcome> {
   if (names.length === 0) return nothingRan;
-  const env = { PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}`, LEVEE_E2E_FULL: isFull ? "1" : "" };
+  const env = { ...serverEnv(around), LEVEE_E2E_FULL: isFull ? "1" : "" };
   const ordered = [...patientTests.filter((name) => names.includes(name)), ...names];
   const where = [...new Set(ordered)].map((name) => `./test/e2e/${name}.test.ts`);
   return bunTest({ where, timeoutMs: testTimeoutMs, env, lanes: serverLanes, beside });
+}
+
+/** For tests that start an API server and no node. */
+function serverEnv({ kubernetes: bin }: Around): Readonly<Record<string, string>> {
+  return { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
 }
 
 function builtOrThrow(peer: Peer): string {

@@ -1,6 +1,7 @@
 /** Makes the container images, see usage(): `npm run image`. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { runCommandLine } from "./command-line.ts";
 import { bumpPins } from "./debian/bump-pins.ts";
 import { architectures, pinsFile, type Architecture } from "./debian/pins.ts";
 import { buildImages } from "./image/build-images.ts";
@@ -43,47 +44,24 @@ interface Asked {
   readonly isBump: boolean;
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = runCommandLine(process.argv.slice(2), { usage, read: readArguments, run: runAsked });
 
-function main(args: readonly string[]): number {
-  if (args.includes("-h") || args.includes("--help")) {
-    console.log(usage());
-    return 0;
-  }
-  const asked = readArguments(args);
-  if (typeof asked === "string") {
-    console.error(`${asked}\n\n${usage()}`);
-    return 2;
-  }
-  try {
-    if (asked.isBump) bumpPins(new Date());
-    else buildAsked(asked);
-    return 0;
-  } catch (thrown) {
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
-}
-
-function buildAsked(asked: Asked): void {
+function runAsked(asked: Asked): void {
+  if (asked.isBump) return bumpPins(new Date());
   const images = buildImages(asked);
   if (asked.isVerified) verifyImages(images, asked.architectures);
 }
 
 /** What was asked for, or what is wrong with it. */
 function readArguments(args: readonly string[]): Asked | string {
-  try {
-    const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
-    const unknown = (values.arch ?? []).find((name) => !architectures.some((each) => each === name));
-    if (unknown !== undefined) return `--arch must be amd64 or arm64: current value is ${unknown}`;
-    if (values.out === "") return "--out must be a folder: current value is empty";
-    return {
-      architectures: architectures.filter((each) => values.arch === undefined || values.arch.includes(each)),
-      outDir: resolve(values.out ?? join(root, "dist/image")),
-      isVerified: values.verify === true,
-      isBump: values.bump === true,
-    };
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  }
+  const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
+  const unknown = (values.arch ?? []).find((name) => !architectures.some((each) => each === name));
+  if (unknown !== undefined) return `--arch must be amd64 or arm64: current value is ${unknown}`;
+  if (values.out === "") return "--out must be a folder: current value is empty";
+  return {
+    architectures: architectures.filter((each) => values.arch === undefined || values.arch.includes(each)),
+    outDir: resolve(values.out ?? join(root, "dist/image")),
+    isVerified: values.verify === true,
+    isBump: values.bump === true,
+  };
 }

@@ -62,6 +62,12 @@ describe("missingFor", () => {
     ]);
   });
 
+  test("asks for what neighbours need only when they are to be run", () => {
+    const bare: Partial<Machine> = { hasProgram: (name) => !["redis-check-rdb", "etcd"].includes(name) };
+    expect(packages(bare, "e2e")).toEqual(["etcd-server"]);
+    expect(packages(bare, "neighbours")).toEqual(["etcd-server", "redis-tools"]);
+  });
+
   test("asks for a machine and the tools for its image only when one is to be run", () => {
     const tools = ["qemu-system-x86_64", "qemu-img", "mmdebstrap", "mke2fs", "ssh", "etcd"];
     const bare: Partial<Machine> = { hasProgram: (name) => !tools.includes(name) };

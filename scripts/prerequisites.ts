@@ -1,12 +1,12 @@
 /**
  * The prerequisites to build, test and start Levee. On Debian and Ubuntu, as root, missing packages are installed.
- * Elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|vm|bench`
+ * Elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|neighbours|vm|bench`
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-const purposes = ["build", "test", "start", "e2e", "vm", "bench"] as const;
+const purposes = ["build", "test", "start", "e2e", "neighbours", "vm", "bench"] as const;
 
 export type Purpose = (typeof purposes)[number];
 
@@ -46,7 +46,9 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
   if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForGit(machine));
-  if (purpose === "e2e") missing.push(...missingForCluster(machine), ...missingForImages(machine));
+  if (purpose === "e2e" || purpose === "neighbours")
+    missing.push(...missingForCluster(machine), ...missingForImages(machine));
+  if (purpose === "neighbours") missing.push(...missingForNeighbours(machine));
   if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
   return missing;
@@ -109,6 +111,11 @@ function missingForImages(machine: Machine): readonly Missing[] {
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the images`, debianPackage }));
+}
+
+/** Programs of Debian that neighbours need. Not the package redis-server, which would start a service. */
+function missingForNeighbours(machine: Machine): readonly Missing[] {
+  return machine.hasProgram("redis-check-rdb") ? [] : [{ what: "redis, for Argo CD", debianPackage: "redis-tools" }];
 }
 
 /** A virtual machine and the tools that make its image. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../src/base/version.ts";
 import { shippedPrograms } from "./build.ts";
+import { runCommandLine } from "./command-line.ts";
 import { architectures, readPins } from "./debian/pins.ts";
 import { buildImages } from "./image/build-images.ts";
 import { cleanCommit } from "./release/clean-commit.ts";
@@ -41,26 +42,7 @@ interface Asked {
   readonly isVerified: boolean;
 }
 
-process.exitCode = main(process.argv.slice(2));
-
-function main(args: readonly string[]): number {
-  if (args.includes("-h") || args.includes("--help")) {
-    console.log(usage());
-    return 0;
-  }
-  const asked = readArguments(args);
-  if (typeof asked === "string") {
-    console.error(`${asked}\n\n${usage()}`);
-    return 2;
-  }
-  try {
-    makeRelease(asked);
-    return 0;
-  } catch (thrown) {
-    console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    return 1;
-  }
-}
+process.exitCode = runCommandLine(process.argv.slice(2), { usage, read: readArguments, run: makeRelease });
 
 function makeRelease({ outDir, url, isVerified }: Asked): void {
   const startedMs = performance.now();
@@ -84,14 +66,10 @@ function makeRelease({ outDir, url, isVerified }: Asked): void {
 
 /** What was asked for, or what is wrong with it. */
 function readArguments(args: readonly string[]): Asked | string {
-  try {
-    const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
-    const url = values.url ?? nowhere;
-    if (values.out === "") return "--out must be a folder: current value is empty";
-    if (!/^https:\/\/[^\s/?#]+(?:\/[^\s?#]*[^\s?#/])?$/u.test(url))
-      return `--url must be an https:// address without a slash at its end: current value is ${url}`;
-    return { outDir: resolve(values.out ?? join(root, "dist/release")), url, isVerified: values.verify === true };
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  }
+  const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
+  const url = values.url ?? nowhere;
+  if (values.out === "") return "--out must be a folder: current value is empty";
+  if (!/^https:\/\/[^\s/?#]+(?:\/[^\s?#]*[^\s?#/])?$/u.test(url))
+    return `--url must be an https:// address without a slash at its end: current value is ${url}`;
+  return { outDir: resolve(values.out ?? join(root, "dist/release")), url, isVerified: values.verify === true };
 }

@@ -26,7 +26,7 @@ test("runNeighbours runs each that has its programs, and names the others with t
   const ran: string[] = [];
   const outcome = await runNeighbours(
     [neighbour("a"), neighbour("b", "Go is not installed", "the disk is full"), neighbour("c")],
-    (name) => {
+    ({ name }) => {
       ran.push(name);
       return Promise.resolve(passed);
     },
@@ -46,7 +46,7 @@ test("a run in which a neighbour did not run is not good, however many passed", 
 
 test("a failed neighbour fails the run, and the next one runs all the same", async () => {
   const failed: Outcome = { ...nothingRan, counts: { passed: 1, failed: 1 }, failed: ["a breaks"] };
-  const outcome = await runNeighbours([neighbour("a"), neighbour("b")], (name) =>
+  const outcome = await runNeighbours([neighbour("a"), neighbour("b")], ({ name }) =>
     Promise.resolve(name === "a" ? failed : passed),
   );
   expect(outcome).toMatchObject({ counts: { passed: 3, failed: 1 }, failed: ["a breaks"], notRun: [] });

@@ -16,7 +16,7 @@ export interface NeighboursOutcome extends Outcome {
 
 export async function runNeighbours(
   asked: readonly Neighbour[],
-  runOne: (name: string) => Promise<Outcome>,
+  runOne: (neighbour: Neighbour) => Promise<Outcome>,
 ): Promise<NeighboursOutcome> {
   let outcome = nothingRan;
   const notRun: NotRun[] = [];
@@ -24,7 +24,7 @@ export async function runNeighbours(
     const lack = await lackOf(neighbour);
     if (lack === undefined) {
       console.log(`\n— ${neighbour.name}: ${neighbour.about}`);
-      outcome = addOutcomes(outcome, await runOne(neighbour.name));
+      outcome = addOutcomes(outcome, await runOne(neighbour));
     } else {
       notRun.push({ name: neighbour.name, reason: lack });
     }

@@ -3,7 +3,7 @@
  * on a machine that may be busy. A test that passes then is reported as unsteady: a defect to mend that does not fail the
  * run.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
@@ -62,6 +62,8 @@ async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
 
 async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), "levee-test-"));
+  // Tests that run a program as a user without rights have their folders in it.
+  chmodSync(folder, 0o711);
   try {
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];

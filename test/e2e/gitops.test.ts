@@ -9,8 +9,7 @@ import { syncWaves } from "../../scripts/deploy/gitops.ts";
 import { serveFiles } from "../../src/cli/vendor/source-server.fixture.ts";
 import { cdiOperator, cdiResource } from "./gitops/made-up-cdi.ts";
 import { needsServer } from "./needs-server.ts";
-import { PolicyServer } from "./policy-server.ts";
-import { until } from "./until.ts";
+import { PolicyServer, untilServed } from "./policy-server.ts";
 
 const { group, beforeAll, afterAll } = needsServer("gitops");
 const source = join(import.meta.dir, "../../deploy/gitops");
@@ -112,11 +111,7 @@ async function applyInWaves(objects: readonly GitObject[]): Promise<readonly str
       else expect([nameOf(object), end.status, end.stderr]).toEqual([nameOf(object), 0, ""]);
     }
     const definitions = now.filter(({ kind }) => kind === "CustomResourceDefinition");
-    for (const { metadata } of definitions)
-      server.must(["wait", "--for=condition=established", "--timeout=60s", `crd/${metadata.name}`]);
-    // kubectl looks at the types that the server serves anew only after a moment.
-    for (const { metadata } of definitions)
-      await until(`${metadata.name} is served`, () => server.kubectl(["get", metadata.name]).status === 0 || undefined);
+    await untilServed(server, ...definitions.map(({ metadata }) => metadata.name));
   }
   return unknown;
 }

@@ -6,7 +6,6 @@
  * (guard/stand-in-kubelet.ts lists every write) and Argo CD's controller (guard/stand-in-argo.ts).
  */
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { stuckAfterMs } from "../../src/guard/detect/avalanche.ts";
 import type { Decision } from "../../src/guard/decision/decision.ts";
 import { bystanderUids } from "./guard/bystanders.ts";
@@ -14,12 +13,13 @@ import { CaseList } from "./guard/case-list.ts";
 import { missingForKubeControllers } from "./guard/kube-controllers.ts";
 import { DecisionDesk, writeText } from "./guard/decision-desk.ts";
 import { GuardReplicas } from "./guard/guard-process.ts";
-import { desktops, isBroken, isWell, OutageCluster, podCount } from "./guard/outage-cluster.ts";
+import { desktops, isBroken, isWell, OutageCluster, podCount, type ArgoPlace } from "./guard/outage-cluster.ts";
 import { sideCases } from "./guard/side-cases.ts";
 import { SideCluster } from "./guard/side-cluster.ts";
+import { StandInArgo } from "./guard/stand-in-argo.ts";
+import { linesOf, typeLine } from "./guard/typed-line.ts";
 import { cniManifest, cniManifestPath } from "./guard/workloads.ts";
 import { needsServer } from "./needs-server.ts";
-import { adminToken, type PolicyServer } from "./policy-server.ts";
 import { pause, until } from "./until.ts";
 
 const { group, beforeAll, afterAll } = needsServer("guard", missingForKubeControllers());
@@ -46,7 +46,7 @@ const outageCases = [
 ] as const;
 const cases = new CaseList([...outageCases, ...sideCases.map(([name]) => name)]);
 
-let cluster: OutageCluster;
+let cluster: OutageCluster<StandInArgo>;
 let besides: SideCluster;
 let desk: DecisionDesk;
 let guards: GuardReplicas;
@@ -55,7 +55,8 @@ let approvedMs = 0;
 let bystanders: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  [cluster, besides] = await Promise.all([OutageCluster.start(), SideCluster.start(guardOptions)]);
+  const makeArgo = ({ server, repository }: ArgoPlace): StandInArgo => new StandInArgo(server, repository);
+  [cluster, besides] = await Promise.all([OutageCluster.start(makeArgo), SideCluster.start(guardOptions)]);
   desk = new DecisionDesk(cluster.server);
   const repository = `file://${cluster.repository.folder},branch=main,path=apps`;
   guards = await GuardReplicas.make(cluster.server, cluster.folder, [...guardOptions, "--git-repository", repository]);
@@ -188,17 +189,4 @@ function expectWholePlan({ spec }: Decision): void {
   for (const rule of ["BacklogOverloadsCni", "CniDownFailsSandboxes", "CniDownSticksPods"])
     expect([...rules]).toContain(rule);
   expect(spec.chain.some(({ effect }) => effect.includes("5 of 5 Argo CD Applications are Unknown"))).toBe(true);
-}
-
-/** The lines that the waiting step shows for a person to type. */
-function linesOf(status: Decision["status"]): readonly string[] {
-  return (status?.steps ?? []).flatMap(({ lines }) => lines ?? []);
-}
-
-/** As a person would, with the administrator's access. */
-function typeLine(server: PolicyServer, line: string): void {
-  const options = `--server=${server.url} --insecure-skip-tls-verify --token=${adminToken}`;
-  const script = `kubectl() { command kubectl ${options} "$@"; }\n${line}`;
-  const { status, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${line}: ${stderr}`);
 }

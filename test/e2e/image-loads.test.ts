@@ -19,7 +19,8 @@ let folder = "";
 let built: Images;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "levee-loads-"));
+  // Short, because podman takes a path of at most 50 characters.
+  folder = mkdtempSync(join(tmpdir(), "loads-"));
   built = JSON.parse(readFileSync(join(images, "images.json"), "utf8")) as Images; // as buildImages writes it
 });
 

@@ -1,7 +1,10 @@
+import { argoCd } from "../peers/argocd.ts";
 import { calico } from "../peers/calico.ts";
 import { cilium } from "../peers/cilium.ts";
 import { flanneld, flannelPlugin } from "../peers/flannel.ts";
+import { kustomize } from "../peers/kustomize.ts";
 import type { Peer } from "../peers/peer.ts";
+import { redis } from "../peers/redis.ts";
 import { draExampleDriver } from "../peers/dra-example-driver.ts";
 import { kubevirt } from "../peers/kubevirt.ts";
 import { whereabouts } from "../peers/whereabouts.ts";
@@ -13,7 +16,11 @@ export interface Neighbour {
   readonly about: string;
   /** Programs that are built before the tests, which have no network. */
   readonly peers: readonly (() => Promise<Peer>)[];
+  /** It needs an API server and no node, so its file runs by itself. */
+  readonly hasNoNode?: true;
 }
+
+const argo = [argoCd, kustomize, redis];
 
 /** All neighbours, in the order in which they run, each on a cluster of its own. */
 export const neighbours: readonly Neighbour[] = [
@@ -32,4 +39,16 @@ export const neighbours: readonly Neighbour[] = [
   { name: "flannel", about: "as the primary network of two nodes", peers: [flanneld, flannelPlugin] },
   { name: "calico", about: "its CNI plugin and its IPAM as the primary network, without Felix", peers: [calico] },
   { name: "cilium", about: "its CNI plugin without its agent, and what the agent does to confs", peers: [cilium] },
+  {
+    name: "argocd",
+    about: "its self-heal against the guard's lock in git, in the guard's outage",
+    peers: argo,
+    hasNoNode: true,
+  },
+  {
+    name: "argocd-gitops",
+    about: "deploy/gitops in waves, and what stays when files vanish from git",
+    peers: argo,
+    hasNoNode: true,
+  },
 ];

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { peerFolder } from "../peers/peer.ts";
 import { auditPolicy } from "./guard/audit.ts";
+import { until } from "./until.ts";
 
 const kubernetesBin = join(peerFolder("k8s", "v1.34.5"), "bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
@@ -238,6 +239,12 @@ export class PolicyServer {
 
 function statusPath(pod: string): string {
   return `/api/v1/namespaces/default/pods/${pod}/status`;
+}
+
+/** kubectl sees the types of a new definition only after a moment. */
+export async function untilServed(server: PolicyServer, ...definitions: readonly string[]): Promise<void> {
+  for (const name of definitions)
+    await until(`${name} is served`, () => server.kubectl(["get", name, "-A"]).status === 0 || undefined);
 }
 
 export function freePort(): Promise<number> {

@@ -13,7 +13,7 @@ interface WebServer extends AsyncDisposable {
 }
 
 /** Git's http-backend behind a server that asks for a name and a password if `basic` is given. */
-export async function serveGit(server: GitServer, basic?: string): Promise<WebServer> {
+export async function serveGit(server: Pick<GitServer, "bare">, basic?: string): Promise<WebServer> {
   const authorizations: (string | undefined)[] = [];
   const onRequest: RequestListener = (request, response) => {
     const { authorization } = request.headers;

@@ -11,7 +11,6 @@ import { makeBystanders } from "./bystanders.ts";
 import { BareRepository } from "./bare-repository.ts";
 import { startKubeControllers } from "./kube-controllers.ts";
 import { Operator } from "./operator.ts";
-import { StandInArgo } from "./stand-in-argo.ts";
 import { StandInKubelet } from "./stand-in-kubelet.ts";
 import { cniDaemon, cniManifest, cniManifestPath, cniNodeLabel, deploymentManifest } from "./workloads.ts";
 
@@ -26,6 +25,21 @@ const deployments = [
 ] as const;
 const applications = ["multus", "traefik", "longhorn", "desktops", "monitoring"];
 
+/** Argo CD, or what stands in for it. */
+export interface OutageArgo {
+  /** Installs it and an Application for each name, which syncs the folder `apps/NAME` by itself, and starts it. */
+  start(applications: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Where Argo CD runs, and what it reads. */
+export interface ArgoPlace {
+  readonly server: PolicyServer;
+  readonly repository: BareRepository;
+  /** For its files and logs. */
+  readonly folder: string;
+}
+
 /** The cluster's symptoms, in numbers. */
 export interface Symptoms {
   /** Pods of the operator that wait. */
@@ -38,16 +52,17 @@ export interface Symptoms {
 }
 
 /** The cluster of the seeds: three nodes, their CNI daemon at 50Mi, Traefik, Longhorn, Argo CD, and an operator. */
-export class OutageCluster {
+export class OutageCluster<Argo extends OutageArgo> {
   readonly server: PolicyServer;
   readonly kubelet: StandInKubelet;
   readonly repository: BareRepository;
-  readonly argo: StandInArgo;
+  readonly argo: Argo;
   readonly operator: Operator;
   readonly folder: string;
   readonly #manager: Program;
 
-  private constructor(server: PolicyServer, folder: string, manager: Program) {
+  private constructor(parts: ClusterParts, makeArgo: (place: ArgoPlace) => Argo) {
+    const { server, folder, manager } = parts;
     this.server = server;
     this.folder = folder;
     this.#manager = manager;
@@ -59,15 +74,15 @@ export class OutageCluster {
     });
     this.repository = BareRepository.make(folder, {
       [cniManifestPath]: cniManifest("50Mi"),
-      "apps/traefik/values.txt": "replicas: 3\n",
+      ...Object.fromEntries(applications.slice(1).map((name) => [`apps/${name}/settings.yaml`, settingsOf(name)])),
       "README.md": "What runs here.\n",
     });
-    this.argo = new StandInArgo(server, this.repository);
+    this.argo = makeArgo({ server, repository: this.repository, folder });
     this.operator = Operator.make(server, desktops);
   }
 
   /** Everything is well when it resolves. */
-  static async start(): Promise<OutageCluster> {
+  static async start<Argo extends OutageArgo>(makeArgo: (place: ArgoPlace) => Argo): Promise<OutageCluster<Argo>> {
     const folder = await mkdtemp(join(tmpdir(), "levee-outage-"));
     const server = await startGuardServer({ audit: true });
     // The guards are processes here.
@@ -75,7 +90,7 @@ export class OutageCluster {
     const manager = await startKubeControllers(server, folder);
     for (const namespace of [desktops, "traefik", "longhorn-system", "argocd"])
       server.must(["create", "namespace", namespace]);
-    const cluster = new OutageCluster(server, folder, manager);
+    const cluster = new OutageCluster({ server, folder, manager }, makeArgo);
     try {
       await cluster.#build();
       return cluster;
@@ -93,7 +108,7 @@ export class OutageCluster {
       this.server.must(["-n", namespace, "rollout", "restart", `deployment/${name}`]);
     await makeBystanders(this.server, desktops, nodes);
     this.operator.goOn(nodes);
-    await this.untilSymptoms("the outage is there", isBroken);
+    await this.untilSymptoms("the outage is there", isBroken, 120_000);
   }
 
   async symptoms(): Promise<Symptoms> {
@@ -131,7 +146,6 @@ export class OutageCluster {
 
   async #build(): Promise<void> {
     const { server } = this;
-    server.must(["apply", "-f", join(import.meta.dir, "argo-crds.yaml")]);
     await this.kubelet.start();
     server.must(["create", "-f", "-"], cniManifest("50Mi"));
     // One after the other: many at once are what that daemon cannot bear.
@@ -142,27 +156,8 @@ export class OutageCluster {
         return found.every(isAvailable) || undefined;
       });
     }
-    server.must(["wait", "--for=condition=established", "crd/applications.argoproj.io", "crd/appprojects.argoproj.io"]);
-    server.must(["create", "-f", "-"], JSON.stringify(this.#argoObjects()));
-    this.argo.start();
+    await this.argo.start(applications);
     await this.untilSymptoms("the cluster is well", isWell);
-  }
-
-  #argoObjects(): object {
-    const argo = { apiVersion: "argoproj.io/v1alpha1" };
-    const items = applications.map((name) => ({
-      ...argo,
-      kind: "Application",
-      metadata: { name, namespace: "argocd" },
-      spec: {
-        project: "default",
-        source: { repoURL: `file://${this.repository.folder}`, path: `apps/${name}`, targetRevision: "main" },
-        syncPolicy: { automated: { selfHeal: true, prune: true } },
-      },
-      status: { sync: { status: "Synced" }, resources: name === "multus" ? [daemonResource] : [] },
-    }));
-    const project = { ...argo, kind: "AppProject", metadata: { name: "default", namespace: "argocd" }, spec: {} };
-    return { apiVersion: "v1", kind: "List", items: [project, ...items] };
   }
 
   async #items(path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
@@ -172,14 +167,16 @@ export class OutageCluster {
   }
 }
 
-const daemonResource = {
-  group: "apps",
-  version: "v1",
-  kind: "DaemonSet",
-  namespace: cniDaemon.namespace,
-  name: cniDaemon.name,
-  status: "Synced",
-};
+interface ClusterParts {
+  readonly server: PolicyServer;
+  readonly folder: string;
+  readonly manager: Program;
+}
+
+/** Something small for Argo CD to sync. */
+function settingsOf(name: string): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}-settings, namespace: default }\n`;
+}
 
 export function isWell({ daemonsReady, available, unknownApplications }: Symptoms): boolean {
   return daemonsReady === nodes.length && available === deployments.length && unknownApplications === 0;

@@ -1,12 +1,14 @@
 /**
- * Stands in for Argo CD's controller, which is not run. It writes this and nothing else, as the user `stand-in-argo`:
+ * Stands in for Argo CD's controller, which only `npm run e2e -- --neighbours argocd` runs. It writes this and nothing
+ * else, as the user `stand-in-argo`:
  *   - PATCH applications/NAME: `status.sync` and `status.conditions`. Unknown with a ComparisonError while no pod of
  *     argocd-repo-server is available, else Synced or OutOfSync, by comparing the CNI daemon's memory limit with git
  *   - PATCH daemonsets of the CNI daemon: back to what git says, when it can compare, differs, and no window denies it
  */
+import { join } from "node:path";
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
 import { objectsOf, timeText } from "../../../src/guard/json-values.ts";
-import { mergePatch, type PolicyServer } from "../policy-server.ts";
+import { mergePatch, untilServed, type PolicyServer } from "../policy-server.ts";
 import type { BareRepository } from "./bare-repository.ts";
 import { cniDaemon, cniManifestPath } from "./workloads.ts";
 
@@ -30,7 +32,15 @@ export class StandInArgo {
     this.#repository = repository;
   }
 
-  start(): void {
+  async start(applications: readonly string[]): Promise<void> {
+    const server = this.#server;
+    server.must(["apply", "-f", join(import.meta.dir, "argo-crds.yaml")]);
+    await untilServed(server, "applications.argoproj.io", "appprojects.argoproj.io");
+    const objects = applications.map((name) => syncedApplication(name, `file://${this.#repository.folder}`));
+    server.must(
+      ["create", "-f", "-"],
+      JSON.stringify({ apiVersion: "v1", kind: "List", items: [project, ...objects] }),
+    );
     this.#ended = this.#follow();
   }
 
@@ -101,6 +111,25 @@ export class StandInArgo {
     if (code !== 200) throw new Error(`GET ${path}: ${code} ${text}`);
     return objectOf(JSON.parse(text));
   }
+}
+
+const apiVersion = "argoproj.io/v1alpha1";
+const project = { apiVersion, kind: "AppProject", metadata: { name: "default", namespace: "argocd" }, spec: {} };
+
+function syncedApplication(name: string, repoURL: string): object {
+  const { namespace, name: daemon } = cniDaemon;
+  const resource = { group: "apps", version: "v1", kind: "DaemonSet", namespace, name: daemon, status: "Synced" };
+  return {
+    apiVersion,
+    kind: "Application",
+    metadata: { name, namespace: "argocd" },
+    spec: {
+      project: "default",
+      source: { repoURL, path: `apps/${name}`, targetRevision: "main" },
+      syncPolicy: { automated: { selfHeal: true, prune: true } },
+    },
+    status: { sync: { status: "Synced" }, resources: name === "multus" ? [resource] : [] },
+  };
 }
 
 function now(): string {

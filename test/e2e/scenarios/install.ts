@@ -13,6 +13,7 @@ import { say } from "../say.ts";
 import { theUninstalled } from "../installed/the-installed.ts";
 import { podsOn } from "../the-levee.ts";
 import type { Pod } from "../pods.ts";
+import { until } from "../until.ts";
 
 const names = ["shipped-01", "shipped-02"];
 
@@ -25,7 +26,11 @@ test.each([ownWay, dropInWay])(
     await levee.install();
     say(`${way.manifest} is rolled out`);
     for (const pod of [await levee.daemon.pod(), await levee.hand.pod()]) await expectShipped(cluster, pod, way);
-    expect((await levee.ask<NodeAnswer>({ ask: "node" })).residentHands).toHaveLength(1);
+    // A hand that found no daemon at its start is ready before it has connected again.
+    await until("the hand has found the daemon", async () => {
+      const { residentHands } = await levee.ask<NodeAnswer>({ ask: "node" });
+      return residentHands.length === 1 || undefined;
+    });
     // `levee check node --all` asks each node this.
     expect(await fetch("http://127.0.0.1:9810/nodez")).toMatchObject({ status: 200 });
 

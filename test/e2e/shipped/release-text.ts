@@ -10,3 +10,9 @@ export function releaseText(name: string): string {
   if (text === undefined) throw new Error(`A release has no ${name}: it has ${[...manifests.keys()].join(", ")}`);
   return text;
 }
+
+/** The files of one of its folders, by their path in it. */
+export function releaseFolder(name: string): Readonly<Record<string, string>> {
+  const files = [...manifests].filter(([path]) => path.startsWith(`${name}/`));
+  return Object.fromEntries(files.map(([path, text]) => [path.slice(name.length + 1), text]));
+}
