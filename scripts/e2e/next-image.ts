@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { version } from "../../src/base/version.ts";
 import { compileLevee, hostArchitecture } from "../build/levee-program.ts";
 import { readTar, type Entries } from "../debian/tar.ts";
-import type { Images } from "../image/build-images.ts";
+import type { Images } from "../image/made-images.ts";
 import { FileTree } from "../image/file-tree.ts";
 import { archiveOf, layerOf, type Archive, type Layer } from "../image/oci.ts";
 import { imageHost, recipes } from "../image/recipes.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { BuiltImage, Images } from "../../../scripts/image/build-images.ts";
+import type { BuiltImage, Images } from "../../../scripts/image/made-images.ts";
 import { releaseManifests } from "../../../scripts/release/render-release.ts";
 import { ctr } from "../node/containerd.ts";
 

@@ -22,13 +22,25 @@ test("guard.yaml: one replica leads; the other waits for a second node", async (
   say(`${leader.metadata.name} is ready`);
   expect(await fetch(`${metrics}/healthz`)).toMatchObject({ status: 200 });
   await until("it leads", async () => (holderOf(await cluster.api.find(lease)) === "" ? undefined : true));
-  await until("the scheduler finds no second node", async () => {
-    const other = (await guards()).find(({ metadata }) => metadata.name !== leader.metadata.name);
-    const scheduled = other?.status?.conditions?.find(({ type }) => type === "PodScheduled");
-    return scheduled?.message?.startsWith("0/1 nodes are available") || undefined;
-  });
+  await until("the scheduler finds no second node", async () => (await guards()).some(isWithoutPlace) || undefined);
   const [container] = runningContainers(leveeNamespace, "guard");
   expect(readFileSync(`/proc/${container?.pid ?? 0}/status`, "utf8")).toMatch(/^Uid:\s+65532\s/mu);
+});
+
+test("on one node an update waits with the old guard at work, and ends with one replica", async () => {
+  const { cluster } = await theInstalled();
+  const [current, next] = [BuildOfLevee.current(), BuildOfLevee.next()];
+  next.load("levee");
+  cluster.kubectl(["apply", "-f", "-"], next.manifest("guard.yaml"));
+  const image = next.nameOf("levee");
+  await until("the new guard finds no place", async () =>
+    (await guards()).some((pod) => imageOf(pod) === image && isWithoutPlace(pod)) ? true : undefined,
+  );
+  expect((await guards()).filter(isReady).map(imageOf)).toEqual([current.nameOf("levee")]);
+  // As docs/guard.md says.
+  cluster.kubectl(["-n", leveeNamespace, "scale", "deployment/levee-guard", "--replicas=1"]);
+  await untilOnly(image);
+  expect(await fetch(`${metrics}/healthz`)).toMatchObject({ status: 200 });
 });
 
 test("the image with git takes its place, as for a guard that writes to git", async () => {
@@ -36,12 +48,9 @@ test("the image with git takes its place, as for a guard that writes to git", as
   const build = BuildOfLevee.current();
   build.load("levee-guard");
   const before = holderOf(await cluster.api.find(lease));
-  // On the only node a second replica would never start, and an update waits for it.
-  cluster.kubectl(["-n", leveeNamespace, "scale", "deployment/levee-guard", "--replicas=1"]);
   const image = build.nameOf("levee-guard");
   cluster.kubectl(["-n", leveeNamespace, "set", "image", "deployment/levee-guard", `guard=${image}`]);
-  const leader = await untilGuard(image);
-  say(`${leader.metadata.name} is ready`);
+  await untilOnly(image);
   await until("it leads", async () => {
     const holder = holderOf(await cluster.api.find(lease));
     return holder !== "" && holder !== before ? true : undefined;
@@ -67,9 +76,27 @@ async function untilGuard(image: string): Promise<Pod> {
   );
 }
 
+/** The same, and the update has ended: nothing else is left of the Deployment. */
+async function untilOnly(image: string): Promise<void> {
+  const { cluster } = await theInstalled();
+  const { metadata } = await untilGuard(image);
+  cluster.kubectl(["-n", leveeNamespace, "rollout", "status", "deployment/levee-guard", "--timeout=60s"]);
+  say(`${metadata.name} is ready`);
+}
+
 async function guards(): Promise<readonly Pod[]> {
   const { cluster } = await theInstalled();
   return (await cluster.pods.list(leveeNamespace)).filter(({ metadata }) => metadata.name.startsWith("levee-guard-"));
+}
+
+function imageOf(pod: Pod): string {
+  const { containers } = pod["spec"] as { readonly containers: readonly { readonly image: string }[] }; // Kubernetes' own shape
+  return containers[0]?.image ?? "";
+}
+
+function isWithoutPlace({ status }: Pod): boolean {
+  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
+  return scheduled?.message?.startsWith("0/1 nodes are available") === true;
 }
 
 function holderOf(found: KubeObject | undefined): string {
