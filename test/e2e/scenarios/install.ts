@@ -47,7 +47,11 @@ test.each([ownWay, dropInWay])(
     await levee.uninstall();
     say(`${way.away} has been applied and deleted`);
     expect({ confs: listing(confFolder), objects: ownObjects(cluster) }).toEqual(before);
-    expect([way.container, "hand"].flatMap((name) => runningContainers(way.namespace, name))).toEqual([]);
+    // kubectl waits for the DaemonSets, which do not wait for their pods.
+    await until("no container of it is left", () => {
+      const left = [way.container, "hand"].flatMap((name) => runningContainers(way.namespace, name));
+      return left.length === 0 || undefined;
+    });
     await cluster.pods.run(podsOn(["after"], "blue"));
     // Without Levee nobody reads the annotation.
     expect(leases()).toHaveLength(1);
