@@ -1,4 +1,4 @@
-import { systemNamespaces } from "./request.ts";
+import { criticalNamespaces } from "./request.ts";
 
 /** Limits that a site can set. Numbers that no site should change stand beside the code that uses them. */
 export interface AdmissionLimits {
@@ -21,7 +21,7 @@ export interface AdmissionLimits {
   /** The longest hold of a pod that fails because of its own request; 0 turns holds off. */
   readonly holdMsMax: number;
   /** Namespaces whose pods are always critical. */
-  readonly systemNamespaces: ReadonlySet<string>;
+  readonly criticalNamespaces: ReadonlySet<string>;
 }
 
 export const defaultLimits: AdmissionLimits = {
@@ -41,5 +41,5 @@ export const defaultLimits: AdmissionLimits = {
   delQueueMs: 36_000,
   // Only a change of the pod's request helps, and such a change ends the hold at once.
   holdMsMax: 300_000,
-  systemNamespaces,
+  criticalNamespaces,
 };

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { attachRequest } from "./admission.fixture.ts";
-import { classOf, systemNamespaces } from "./request.ts";
+import { classOf, criticalNamespaces } from "./request.ts";
 
-const rules = { systemNamespaces, isOverBudget: (pod: string) => pod === "a/over" };
+const rules = { criticalNamespaces, isOverBudget: (pod: string) => pod === "a/over" };
 
 test.each([
   ["exempt", { kind: "other", priority: 2_000_001_000 }],

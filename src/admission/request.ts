@@ -42,10 +42,10 @@ export const attachClasses = ["critical", "ordinary", "penalty"] as const satisf
 const criticalPriority = 2_000_000_000;
 
 /** A node or cluster cannot heal without the pods in here. Only administrators may create pods in them. */
-export const systemNamespaces: ReadonlySet<string> = new Set(["kube-system"]);
+export const criticalNamespaces: ReadonlySet<string> = new Set(["kube-system"]);
 
 export interface ClassRules {
-  readonly systemNamespaces: ReadonlySet<string>;
+  readonly criticalNamespaces: ReadonlySet<string>;
   /** Whether the pod has used up its retry budget for what it wants. */
   isOverBudget(pod: string, wants: AdmissionRequest["wants"]): boolean;
 }
@@ -58,7 +58,7 @@ export function classOf(request: AdmissionRequest, rules: ClassRules): Admission
 }
 
 function isCritical(request: AdmissionRequest, rules: ClassRules): boolean {
-  if (request.isResumed === true || rules.systemNamespaces.has(request.namespace)) return true;
+  if (request.isResumed === true || rules.criticalNamespaces.has(request.namespace)) return true;
   return isCriticalPriority(request.priority);
 }
 

@@ -6,7 +6,7 @@ import type { Settings } from "./settings.ts";
 export type Places = Pick<Settings, "directory" | "stateDir">;
 
 export const daemonRemedy =
-  "check that the daemon runs (in a cluster: kubectl -n levee-system get pods -o wide; with the drop-in: kubectl -n kube-system get pods -l name=multus -o wide) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir";
+  "check that the daemon runs (in a cluster: kubectl get pods -A -l app.kubernetes.io/name=levee -o wide) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir";
 
 export const rootRemedy = "run the command as root";
 

@@ -3,11 +3,13 @@ import { LeveeError } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
 import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
+import type { PodSelector } from "./pod-selector.ts";
 import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 
@@ -29,6 +31,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly metricsPort: number | undefined;
   /** On 127.0.0.1; off when undefined. */
   readonly healthPort: number | undefined;
+  /** Pods whose ADDs go first, besides those of `systemNamespaces`. */
+  readonly criticalPods: readonly PodSelector[];
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -53,6 +57,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     ...own,
     ...readGenerator(from),
     ...readPorts(from),
+    criticalPods: readCriticalPods(from),
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),

@@ -29,7 +29,16 @@ export interface PortKnob {
   readonly origin: KnobOrigin;
 }
 
-export type Knob = NumberKnob | PathKnob | PortKnob;
+/** A list of texts that is empty unless set. */
+export interface ListKnob {
+  readonly unit: "list";
+  readonly default: undefined;
+  readonly itemsMax: number;
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob;
 
 /** Levee's own key, or a key of Multus. */
 type KnobOrigin = "levee" | "multus";

@@ -51,9 +51,9 @@ function defaultOf(knob: Knob): string {
 }
 
 function boundsOf(knob: Knob): string {
-  return knob.unit === "path"
-    ? `absolute, ≤ ${grouped(knob.bytesMax)} bytes`
-    : `${grouped(knob.min)} to ${grouped(knob.max)}`;
+  if (knob.unit === "path") return `absolute, ≤ ${grouped(knob.bytesMax)} bytes`;
+  if (knob.unit === "list") return `≤ ${grouped(knob.itemsMax)} entries`;
+  return `${grouped(knob.min)} to ${grouped(knob.max)}`;
 }
 
 /** 55000 as 55,000. */

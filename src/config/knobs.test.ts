@@ -49,6 +49,7 @@ describe("knobs", () => {
       recorderBytes: 4_194_304,
       undoRetryMs: 5_000,
       healthPort: undefined,
+      criticalPods: undefined,
     });
   });
 

@@ -1,4 +1,4 @@
-import { count, ms, type Knob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
+import { count, ms, type Knob, type ListKnob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
 import { timeBudgets } from "./time-budgets.ts";
 
 /**
@@ -145,12 +145,26 @@ export const portKnobs = {
   },
 } as const satisfies Record<string, PortKnob>;
 
-export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey, Knob>> = {
+export const listKnobs = {
+  criticalPods: {
+    unit: "list",
+    default: undefined,
+    // Each pod of the node is compared with every entry when it changes.
+    itemsMax: 64,
+    reason:
+      "Pods that the site depends on, whose ADDs go first as those of `kube-system` do: a namespace (`traefik`), or `NAMESPACE/KEY=VALUE[,KEY=VALUE…]` for its pods with these labels. Nothing else changes for them. Whoever may create pods in such a namespace can make critical ones; labels count in no other namespace.",
+    origin: "levee",
+  },
+} as const satisfies Record<string, ListKnob>;
+
+export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey | ListKnobKey, Knob>> = {
   ...pathKnobs,
   ...portKnobs,
+  ...listKnobs,
   ...numberKnobs,
 };
 
 export type NumberKnobKey = keyof typeof numberKnobs;
 type PathKnobKey = keyof typeof pathKnobs;
 type PortKnobKey = keyof typeof portKnobs;
+type ListKnobKey = keyof typeof listKnobs;

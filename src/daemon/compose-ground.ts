@@ -92,7 +92,9 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
 function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFeed): Admission {
   const { attachCeiling, attachStart, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs } = config;
   const { addDelegatesMs, addUndoMs } = config;
-  const systemNamespaces = new Set<string>(config.systemNamespaces);
+  // A namespace counts before the pod is known, labels only afterwards.
+  const whole = config.criticalPods.filter(({ labels }) => labels.length === 0).map(({ namespace }) => namespace);
+  const criticalNamespaces = new Set<string>([...config.systemNamespaces, ...whole]);
   const limits = {
     attachCeiling,
     attachStart,
@@ -103,7 +105,7 @@ function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFee
     addUndoMs,
     delQueueMs,
     holdMsMax: addHoldMs,
-    systemNamespaces,
+    criticalNamespaces,
   };
   return new Admission({ clock, limits, onRuling: (ruling) => rulings.emit(ruling) });
 }

@@ -1,5 +1,5 @@
 /** Features that version 1 of the protocol lacks. */
-export type HandFeature = "links" | "list" | "scratch-netns" | "progress";
+export type HandFeature = "links" | "list" | "scratch-netns" | "progress" | "remove";
 
 interface Need {
   readonly version: number;
@@ -12,6 +12,7 @@ const needs: Readonly<Record<HandFeature, Need>> = {
   "list": { version: 2, residentOnly: true },
   "scratch-netns": { version: 2, residentOnly: true },
   "progress": { version: 3, residentOnly: false },
+  "remove": { version: 5, residentOnly: true },
 };
 
 /** Why a hand lacks a feature; undefined when it has it. */

@@ -194,14 +194,16 @@ const none = "" as const;
 
 test("supports goes by the agreed version, and by whose hand it is", () => {
   const supported = (facts: { version: number; isResident: boolean }): readonly boolean[] =>
-    (["links", "list", "scratch-netns", "progress"] as const).map((feature) =>
+    (["links", "list", "scratch-netns", "progress", "remove"] as const).map((feature) =>
       connection(facts).hand.supports(feature),
     );
-  expect(supported({ version: 3, isResident: true })).toEqual([true, true, true, true]);
-  expect(supported({ version: 3, isResident: false })).toEqual([true, false, false, true]);
-  expect(supported(resident)).toEqual([true, true, true, false]);
-  expect(supported({ version: 2, isResident: false })).toEqual([true, false, false, false]);
-  expect(supported({ version: 1, isResident: true })).toEqual([false, false, false, false]);
+  expect(supported({ version: 5, isResident: true })).toEqual([true, true, true, true, true]);
+  expect(supported({ version: 5, isResident: false })).toEqual([true, false, false, true, false]);
+  expect(supported({ version: 4, isResident: true })).toEqual([true, true, true, true, false]);
+  expect(supported({ version: 3, isResident: false })).toEqual([true, false, false, true, false]);
+  expect(supported(resident)).toEqual([true, true, true, false, false]);
+  expect(supported({ version: 2, isResident: false })).toEqual([true, false, false, false, false]);
+  expect(supported({ version: 1, isResident: true })).toEqual([false, false, false, false, false]);
 });
 
 test("a hand of version 1 never gets an order that it does not understand", () => {
@@ -210,6 +212,8 @@ test("a hand of version 1 never gets an order that it does not understand", () =
   expect(hand.links(none)).rejects.toMatchObject(expected);
   expect(hand.list("/var/lib/cni/results")).rejects.toMatchObject(expected);
   expect(hand.run({ ...order, scratchNetns: true })).rejects.toMatchObject(expected);
+  const file = { path: "/a/b", changedWallMs: 0, lock: "/a/lock" };
+  expect(hand.remove(file)).rejects.toThrow("it needs protocol 5");
   expect(sent).toEqual([]);
 });
 
@@ -242,6 +246,33 @@ test("links gives names, nothing for a path that leads nowhere, and an error whe
     ["LINKS", netns],
     ["LINKS", netns],
   ]);
+});
+
+test("remove says which file, as it was seen, under whose lock, and throws when it stays", async () => {
+  const { hand, sent, settle } = connection({ version: 5, isResident: true });
+  const file = {
+    path: "/var/lib/cni/networks/lan/10.0.0.7",
+    changedWallMs: 5_000,
+    lock: "/var/lib/cni/networks/lan/lock",
+  };
+  const [gone, kept] = [hand.remove(file), hand.remove(file)];
+  settle([["step", 1_000_000]]);
+  settle([
+    ["step", 1_000_001],
+    ["failure", "remove"],
+    ["errno", 116],
+    ["message", "Cannot remove it"],
+  ]);
+  expect(await gone).toBeUndefined();
+  expect(kept).rejects.toMatchObject({ code: "io-failed", message: "Cannot remove it" });
+  const [order1] = sent;
+  if (order1 === undefined) throw new Error("Nothing was sent");
+  expect({
+    type: order1.type,
+    path: textField(order1, "path"),
+    changedWallMs: numberField(order1, "changed_ms"),
+    lock: textField(order1, "lock"),
+  }).toEqual({ type: "REMOVE", ...file });
 });
 
 test("list gives one page of a folder, and asks for the next after a name", async () => {

@@ -7,19 +7,21 @@ import {
   encodeLinks,
   encodeList,
   encodeReap,
+  encodeRemove,
   encodeRoutes,
   encodeRun,
   encodeStat,
   type HandIdentity,
   type RouteOp,
   type RunOrder,
+  type SeenFile,
 } from "../wire/messages.ts";
 import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
-import { foundAt, lookResult } from "./refusal.ts";
+import { foundAt, lookResult, requireDone } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
 export interface HandChannel {
@@ -35,6 +37,9 @@ export interface HandChannel {
 const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
 const quickMs = 5_000;
+
+/** The hand waits so long for the lock of a file's owner. */
+const lockMs = 10_000;
 
 /** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
@@ -127,6 +132,13 @@ export class Hand {
     this.#require("list");
     const step = this.#unplanned();
     return lookResult(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
+  }
+
+  /** Removes a file of the host, unless it was changed since it was seen. A file that is gone counts as removed. */
+  async remove(file: SeenFile): Promise<void> {
+    this.#require("remove");
+    const step = this.#unplanned();
+    requireDone(await this.#ask(step, encodeRemove(step, file), lockMs, readOutcome));
   }
 
   /** Makes sure that no process of a lost hand is left. */

@@ -7,8 +7,10 @@ export interface Lease {
   readonly dataDir: string;
   readonly network: string;
   readonly address: string;
-  /** Empty when the file holds no valid ID, because host-local was killed while it wrote. */
+  /** Empty when the file holds no valid ID. */
   readonly containerId: string;
+  /** The file holds nothing at all, or zeros, because its content was lost with the power. */
+  readonly isBlank: boolean;
   /** Empty in files of old versions. */
   readonly ifname: string;
   readonly changedWallMs: number;
@@ -22,14 +24,13 @@ export function leaseOf(
   place: { readonly dataDir: string; readonly network: string },
 ): Lease | undefined {
   if (entry.kind !== "file" || entry.content === undefined || parseIp(entry.name) === undefined) return undefined;
-  const [id = "", ifname = ""] = Buffer.from(entry.content)
-    .toString("utf8")
-    .split("\n")
-    .map((line) => line.trim());
+  const text = Buffer.from(entry.content).toString("utf8");
+  const [id = "", ifname = ""] = text.split("\n").map((line) => line.trim());
   return {
     ...place,
     address: entry.name,
     containerId: containerPattern.test(id) ? id : "",
+    isBlank: /^[\s\0]*$/u.test(text),
     ifname,
     changedWallMs: entry.changedWallMs,
   };

@@ -24,6 +24,10 @@ export function foundAt(paths: readonly string[], outcome: Outcome): Outcome["fo
   throw lookError(outcome, `Cannot look at ${paths.join(", ")}: ${reason}`);
 }
 
+export function requireDone(outcome: Outcome): void {
+  if (outcome.failure !== undefined) throw lookError(outcome, outcome.message);
+}
+
 function lookError(outcome: Outcome, message: string): LeveeError {
   if (isBusyRefusal(outcome)) return new LeveeError("try-later", message);
   const isForeign = outcome.failure === undefined || outcome.failure === "refused";

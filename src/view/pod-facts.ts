@@ -1,6 +1,9 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
 import type { Change } from "./change.ts";
 
+/** That of system-cluster-critical, from which on a pod goes first. */
+export const namedPriority = 2_000_000_000;
+
 /** A pod of this node, in the few fields that decide its networks and what the cluster is told about them. */
 export interface PodFacts {
   readonly namespace: Namespace;
@@ -9,6 +12,7 @@ export interface PodFacts {
   readonly uid: PodUid;
   /** From a cluster only those that the daemon reads: a node's pods have to fit into little memory. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** As admission counts it: pods that the settings name critical have `namedPriority`. */
   readonly priority: number | undefined;
   /** Kubelet starts it from a file, so its UID in the API differs from the one the runtime knows. */
   readonly isStatic: boolean;

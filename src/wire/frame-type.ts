@@ -22,6 +22,7 @@ export const FrameType = {
   ANSWER: 75,
   LINKS: 76,
   LIST: 77,
+  REMOVE: 78,
 } as const satisfies Record<string, number>;
 
 export type FrameTypeName = keyof typeof FrameType;

@@ -111,8 +111,8 @@ test("negotiateVersion takes the newest version of both ranges and names them wh
         ["software", "levee-shim 9"],
       ]),
     );
-  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([4, 1, 2, 1]);
-  expect(() => negotiateVersion(range(5, 6))).toThrow("levee-shim 9: it speaks protocol 5 to 6, this daemon 1 to 4;");
+  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([5, 1, 2, 1]);
+  expect(() => negotiateVersion(range(6, 7))).toThrow("levee-shim 9: it speaks protocol 6 to 7, this daemon 1 to 5;");
   expect(() => negotiateVersion(range(0, 0))).toThrow("it speaks protocol 0 to 0");
   expect(() => negotiateVersion(range(9, 0))).toThrow("it speaks protocol 9 to 0");
 });

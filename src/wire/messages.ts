@@ -63,6 +63,14 @@ export type RouteOp =
   | { readonly op: "delete-default"; readonly family: 4 | 6; readonly ifname: IfName }
   | { readonly op: "add-default"; readonly family: 4 | 6; readonly ifname: IfName; readonly gateway: Uint8Array };
 
+/** REMOVE: a file as it was seen. It stays if it was changed since. */
+export interface SeenFile {
+  readonly path: string;
+  readonly changedWallMs: number;
+  /** Its owner locks this file (flock) for every change. */
+  readonly lock: string;
+}
+
 /** The newest version that both sides support, or an error that names both ranges. */
 export function negotiateVersion(frame: Frame): number {
   const min = required(numberField(frame, "version_min"), frame, "version_min");
@@ -184,6 +192,15 @@ export function encodeList(step: number, folder: string, after?: string): Uint8A
     ["step", step],
     ["path", folder],
     ["after", after],
+  ]);
+}
+
+export function encodeRemove(step: number, { path, changedWallMs, lock }: SeenFile): Uint8Array {
+  return encodeFrame("REMOVE", [
+    ["step", step],
+    ["path", path],
+    ["changed_ms", changedWallMs],
+    ["lock", lock],
   ]);
 }
 

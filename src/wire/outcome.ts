@@ -3,7 +3,17 @@ import { LeveeError } from "../base/errors.ts";
 import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
 import type { TagName } from "./tag.ts";
 
-type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
+type OrderFailure =
+  | "missing"
+  | "busy"
+  | "exec"
+  | "refused"
+  | "killed"
+  | "routes"
+  | "timeout"
+  | "links"
+  | "list"
+  | "remove";
 
 /** What STAT found at a path. */
 export interface FoundFile extends NetnsIdentity {
@@ -44,6 +54,7 @@ const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
   "timeout",
   "links",
   "list",
+  "remove",
 ]);
 
 export function readOutcome(frame: Frame): Outcome {

@@ -66,6 +66,8 @@ export const tagNumber = {
   netns_ctime: 64,
   count_users: 70,
   users: 71,
+  changed_ms: 72,
+  lock: 73,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

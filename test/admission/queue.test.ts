@@ -107,6 +107,19 @@ describe("an ADD in line", () => {
   });
 });
 
+test("an ADD in a namespace that criticalPods names goes before all that came earlier", async () => {
+  await using node = await nodeWithOneSlot({ criticalPods: ["edge", "db/app=pg"] });
+  const first = await node.call("ADD", "first");
+  await node.untilRan("ADD", "first");
+  const others = await Promise.all(["a", "b"].map((pod) => node.call("ADD", pod, { namespace: "tenant" })));
+  await node.untilWaiting(2);
+  const named = await node.call("ADD", "ingress", { namespace: "edge" });
+  await node.untilWaiting(3);
+  go(node.lab);
+  for (const { outcome } of [first, named, ...others]) expect(await outcome).toMatchObject({ exitCode: 0 });
+  expect((await node.ran("ADD")).slice(0, 2)).toEqual(["first", "ingress"]);
+});
+
 test("a full line keeps neither health, metrics, STATUS, VERSION nor questions waiting, and turns the next away", async () => {
   const ports = { healthPort: await freePort(), metricsPort: await freePort() };
   await using node = await nodeWithOneSlot({ waitingMax: 16, ...ports });

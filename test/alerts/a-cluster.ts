@@ -5,9 +5,12 @@ export const nodes = ["server", "agent1", "agent2"] as const;
 export type Node = (typeof nodes)[number];
 
 const mebibyte = 1024 * 1024;
+const never = (): boolean => false;
 
 export interface CniDaemon {
   readonly node: Node;
+  /** Its pod; the node's usual one unless told. */
+  readonly pod?: string;
   readonly limitMiB: number;
   /** Working set while it lives. */
   readonly usedMiB: (minute: number) => number;
@@ -16,8 +19,14 @@ export interface CniDaemon {
 }
 
 /** Multus' daemon on one node, as cAdvisor and kube-state-metrics tell of it. */
-export function multus({ node, limitMiB, usedMiB, killed = () => false }: CniDaemon): readonly Series[] {
-  const labels = { namespace: "kube-system", pod: multusPod(node), container: "kube-multus" };
+export function multus({
+  node,
+  pod = multusPod(node),
+  limitMiB,
+  usedMiB,
+  killed = never,
+}: CniDaemon): readonly Series[] {
+  const labels = { namespace: "kube-system", pod, container: "kube-multus" };
   const kills = (minute: number): number =>
     Array.from({ length: minute + 1 }, (_, each) => each).filter((each) => killed(each)).length;
   return [

@@ -4,14 +4,24 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { killsAndReboots } from "./kills-and-reboots.ts";
+import { argoApplications, blindness } from "./blindness.ts";
 import { nearMisses } from "./near-misses.ts";
+import { oomLoops } from "./oom-loops.ts";
 import { outages } from "./outages.ts";
 import { ownMetrics } from "./own-metrics.ts";
 import { replay, type Scenario } from "./replay.ts";
 
 const file = join(import.meta.dir, "../../deploy/alerts/levee.rules.yaml");
 const rules = readFileSync(file, "utf8");
-const all: readonly Scenario[] = [...outages(), ...killsAndReboots, ...ownMetrics, ...nearMisses];
+const all: readonly Scenario[] = [
+  ...outages(),
+  ...oomLoops,
+  ...killsAndReboots,
+  ...argoApplications,
+  ...blindness,
+  ...ownMetrics,
+  ...nearMisses,
+];
 
 test("promtool finds no fault with the rule file", () => {
   const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", "--lint=all", "--lint-fatal", file], {
@@ -96,6 +106,17 @@ describe("a replay fails", () => {
       /time\(\) - max by \(cluster, node\) \(levee_node.*/u,
       "kured_reboot_required == 1",
     ],
+    [
+      "pods counted that are gone",
+      "whose node is removed",
+      / and on \(cluster, namespace, pod\)\n +kube_pod_container_status_restarts_total\{.*\n/u,
+      "\n",
+    ],
+    ["loops of a quarter of an hour only", "16, 18 and 20", / +> 2\.5\n/u, " > 1e9\n"],
+    ["any restart beside a kill", "a person restarts", /\[5m\] offset 30m/u, "[1h]"],
+    ["the node of this minute only", "no longer told", /max_over_time\((kube_pod_info\{node.*\})\[6h\]\)/u, "$1"],
+    ["an absolute number of applications", "two of three", /(argocd_app_info\{.*\} == 1\)\))\n +and/u, "$1 >= 3 and"],
+    ["a label lost", "the only cluster", / and on \(cluster\) absent_over_time\(.*\n/gu, "\n"],
     ["a gauge of a dying process", "history lost", /max_over_time\((container_memory_\w+\{[^}]*\})\[10m\]\)/u, "($1)"],
   ])(
     "with %s",

@@ -9,6 +9,13 @@ export function series(name: string, labels: Readonly<Record<string, string>>, a
   return { name, labels, at: typeof at === "number" ? () => at : at };
 }
 
+/** The same series, told only from one minute on and until another. */
+export function during(from: number, until: number, all: readonly Series[]): readonly Series[] {
+  return all.map(({ name, labels, at }) =>
+    series(name, labels, (minute) => (minute >= from && minute < until ? at(minute) : undefined)),
+  );
+}
+
 export function selector({ name, labels }: Pick<Series, "name" | "labels">): string {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
   return `${name}{${pairs.join(",")}}`;

@@ -1,4 +1,7 @@
-/** The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are there. */
+/**
+ * The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are
+ * there, and that `levee check` and `levee status` find the daemons of each.
+ */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -8,6 +11,7 @@ import { needsServer } from "./needs-server.ts";
 import { releaseText } from "./shipped/release-text.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
+const program = join(import.meta.dir, "../../src/main.ts");
 const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 const { group, beforeAll, afterAll } = needsServer("deploy-ways");
 const helm = builtHelm();
@@ -28,11 +32,49 @@ interface PodSpec {
 }
 
 let server: PolicyServer;
+let login: string;
 
 function daemonOf(namespace: string, name: string): PodSpec {
   const found = server.must(["get", "daemonset", name, "-n", namespace, "-o", "json"]);
   return (JSON.parse(found) as { spec: { template: { spec: PodSpec } } }).spec.template.spec; // what the API server prints
 }
+
+/** An ingress controller, a webhook and the node plugin of a CSI driver, as far as their objects show them. */
+const depended = `
+{apiVersion: v1, kind: Namespace, metadata: {name: edge}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: storage}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: edge, namespace: edge, labels: {app.kubernetes.io/name: edge-proxy}}
+spec: {type: LoadBalancer, ports: [{port: 80}], selector: {app: edge}}
+---
+apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata: {name: edge, labels: {app.kubernetes.io/name: edge-proxy}}
+spec: {controller: example.com/edge}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: hooks}
+webhooks:
+  - name: a.hooks.example
+    clientConfig: {service: {namespace: hooks, name: hook}}
+    sideEffects: None
+    admissionReviewVersions: [v1]
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: csi, namespace: storage}
+spec:
+  selector: {matchLabels: {app: csi}}
+  template:
+    metadata: {labels: {app: csi}}
+    spec:
+      containers: [{name: driver, image: example.com/csi}]
+      volumes: [{name: registration, hostPath: {path: /var/lib/kubelet/plugins_registry}}]
+`;
 
 /** Everything that a way in may leave behind, but for what the API server makes itself and the type of networks. */
 function left(): readonly string[] {
@@ -56,6 +98,7 @@ function finishNamespace(): void {
 
 beforeAll(async () => {
   server = await PolicyServer.start();
+  login = await server.kubeconfig();
 }, 120_000);
 
 afterAll(() => server.stop());
@@ -103,6 +146,7 @@ group("ways to deploy", () => {
         ? ["kube-system", "kube-multus-ds"]
         : ["levee-system", "levee"];
       server.must(["apply", "-f", "-"], releaseText(installed));
+      expectSeen({ [`${namespace}/${name}`]: "Levee's daemon", [`${namespace}/levee-hand`]: "Levee's hand" });
       server.must(["apply", "-f", "-"], releaseText(away));
       const daemon = daemonOf(namespace, name);
       expectUninstalls(daemon, confDir);
@@ -155,7 +199,7 @@ group("ways to deploy", () => {
     "the chart goes in, takes its conf off the nodes, and leaves networks alone",
     async () => {
       server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
-      const run = runHelm(await server.kubeconfig());
+      const run = runHelm("levee-system");
       const chart = join(deploy, "helm/levee");
       const confDir = "/etc/kubernetes/cni/net.d";
       const values = [`--set=image.digest=sha256:${"1".repeat(64)}`, `--set=paths.cniConf=${confDir}`];
@@ -175,6 +219,69 @@ group("ways to deploy", () => {
   );
 });
 
+group("levee check of a way in", () => {
+  test("proposes what others depend on, until the settings name it", () => {
+    server.must(["apply", "-f", "-"], releaseText("install.yaml"));
+    server.must(["apply", "-f", "-"], depended);
+    expect(checked("LVE0405")).toMatchObject({
+      result: "warning",
+      error: '3 namespaces may wait behind all others: "criticalPods": ["edge","hooks","storage"]',
+      evidence: {
+        edge: "ingress class edge, Service edge of type LoadBalancer",
+        hooks: "webhook hooks",
+        storage: "CSI driver of DaemonSet csi",
+      },
+    });
+    const settings = JSON.stringify({ criticalPods: ["edge", "hooks/app=hook", "storage"] });
+    const patch = JSON.stringify({ data: { "daemon-config.json": settings } });
+    server.must(["patch", "configmap/levee-daemon-config", "-n", "levee-system", "--type=merge", "-p", patch]);
+    expect(checked("LVE0405")).toMatchObject({ result: "success", evidence: {} });
+    server.must(["delete", "--wait=false", "-f", "-"], depended);
+    server.must(["delete", "--wait=false", "-f", "-"], releaseText("install.yaml"));
+    finishNamespace();
+    expect(left()).toEqual([]);
+  }, 60_000);
+
+  test.skipIf(helm === undefined)(
+    "finds the chart under another release name, in another namespace",
+    () => {
+      const run = runHelm("networking");
+      const digest = `--set=image.digest=sha256:${"1".repeat(64)}`;
+      run("install", "net", join(deploy, "helm/levee"), "--create-namespace", digest);
+      expectSeen({ "networking/levee": "Levee's daemon", "networking/levee-hand": "Levee's hand" });
+      run("uninstall", "net");
+      expect(left()).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+/** Asks `levee check` and `levee status` which daemons they find. No controller here makes pods of them. */
+function expectSeen(parts: Readonly<Record<string, string>>): void {
+  const told = Object.entries(parts).map(([name, part]) => [name, `${part}, 0 of 0 ready`] as const);
+  expect(checked("LVE0401")?.evidence).toEqual(Object.fromEntries(told));
+  const { daemons } = asked<{ daemons: { namespace: string; name: string; is: string }[] }>("status");
+  expect(Object.fromEntries(daemons.map(({ namespace, name, is }) => [`${namespace}/${name}`, is]))).toEqual(parts);
+}
+
+interface Checked {
+  readonly code: string;
+  readonly result: string;
+  readonly error?: string;
+  readonly evidence: object;
+}
+
+function checked(code: string): Checked | undefined {
+  const { categories } = asked<{ categories: { checks: readonly Checked[] }[] }>("check");
+  return categories.flatMap(({ checks }) => checks).find((check) => check.code === code);
+}
+
+function asked<T>(command: string): T {
+  const args = [program, command, "-o", "json", "--kubeconfig", login];
+  const env = { PATH: process.env["PATH"] ?? "" };
+  return JSON.parse(spawnSync(process.execPath, args, { encoding: "utf8", env }).stdout) as T; // what the command prints
+}
+
 /** In the folder where the conf is, one node after the other, and ready as soon as it is done. */
 function expectUninstalls(daemon: PodSpec, confDir: string): void {
   expect(daemon.initContainers?.map(({ command }) => command[1])).toEqual(["uninstall"]);
@@ -182,9 +289,9 @@ function expectUninstalls(daemon: PodSpec, confDir: string): void {
   expect(daemon.containers.flatMap((each) => Object.keys(each)).filter((key) => key.endsWith("Probe"))).toEqual([]);
 }
 
-function runHelm(kubeconfig: string): (...args: readonly string[]) => void {
+function runHelm(namespace: string): (...args: readonly string[]) => void {
   return (...args) => {
-    const all = [...args, "-n", "levee-system", "--kubeconfig", kubeconfig];
+    const all = [...args, "-n", namespace, "--kubeconfig", login];
     const { status, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
     if (status !== 0) throw new Error(`helm ${args.join(" ")} failed: ${stderr}`);
   };

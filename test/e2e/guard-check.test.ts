@@ -117,7 +117,7 @@ group("levee check", () => {
     expect(found.get("LVE0302")).toMatchObject({ result: "error" });
     expect(found.get("LVE0401")).toMatchObject({
       result: "success",
-      evidence: { "kube-system/kube-multus-ds": "2 of 2 ready" },
+      evidence: { "kube-system/kube-multus-ds": "Multus, 2 of 2 ready" },
     });
   });
 

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { FrameReader } from "../../src/wire/frame-reader.ts";
 import { bytesField, encodeFrame } from "../../src/wire/frame.ts";
-import { encodeLinks, encodeList, encodeRun, encodeStat, encodeWelcome } from "../../src/wire/messages.ts";
+import {
+  encodeLinks,
+  encodeList,
+  encodeRemove,
+  encodeRun,
+  encodeStat,
+  encodeWelcome,
+} from "../../src/wire/messages.ts";
 import { Sandbox } from "../shim/sandbox.ts";
 import { token } from "../shim/scripted-daemon.ts";
 import type { Exited } from "../shim/shim-process.ts";
@@ -67,6 +74,7 @@ function speech(container: string): readonly Uint8Array[] {
     encodeStat(2, ["/proc/self/ns/net"]),
     encodeLinks(4, "/run/netns/none" as NetnsPath),
     encodeList(5, "/var/lib/cni/results", "a"),
+    encodeRemove(6, { path: sandbox.path("none/10.1.0.2"), changedWallMs: 7, lock: sandbox.path("none/lock") }),
     encodeFrame("HEARTBEAT", []),
     encodeFrame("KILL", [["step", 9]]),
     encodeFrame("ROUTES", [
@@ -175,6 +183,7 @@ test("no name leads out of the plugins' folder, no variable into the plugin, no 
     encodeLinks(1, ""),
     encodeLinks(1, "/proc/1/ns/net" as NetnsPath),
     encodeList(1, "/etc"),
+    encodeRemove(1, { path: sandbox.path("ran"), changedWallMs: 0, lock: sandbox.path("ran") }),
     encodeRun(1, { plugin: good, env: base, stdin: "{}", timeoutMs: 500, scratchNetns: true }),
     encodeFrame("REAP", [
       ["step", 1],

@@ -37,6 +37,9 @@ const proxy = await RecordingProxy.listen(lab.path("proxy"), lab.socketDir);
 const folder = recordingFolder(protocolVersion);
 // Fails when it is there.
 await mkdir(folder);
+// The calls share a namespace, and a shim tells which interfaces are there.
+for (const plugin of ["first", "second"])
+  await script(`${plugin}.DEL`, 'nsenter --net="$CNI_NETNS" ip link delete "$CNI_IFNAME" || true');
 try {
   await recordAddAndDel();
   await recordFailingAdd();

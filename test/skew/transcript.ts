@@ -31,7 +31,7 @@ export interface RecordedFrame {
 }
 
 /** The protocol versions that were recorded, one folder each. */
-export const recordedVersions = [1, 2, 3] as const;
+export const recordedVersions = [1, 2, 3, 4] as const;
 
 export function recordingFolder(version: number): string {
   return join(import.meta.dir, `v${version}`);

@@ -48,10 +48,7 @@ export function sandboxOf(facts: GuestFacts, pod: string, namespace = "default")
   return only;
 }
 
-/**
- * Every address belongs to a sandbox that is there, and Levee knows of nothing else: nothing of an earlier boot is left.
- * Files of addresses that lost their content with the power are not counted (see `untilNamelessAreReported`).
- */
+/** Every address belongs to a sandbox that is there, and Levee knows of nothing else: nothing of an earlier boot is left. */
 export async function untilNothingIsStale(scene: VmScene): Promise<void> {
   await slowly(
     "no address and no record of an earlier sandbox is left",
@@ -61,7 +58,7 @@ export async function untilNothingIsStale(scene: VmScene): Promise<void> {
       const { attachments } = await scene.levee.attachments();
       const { leaks, quarantined } = await scene.levee.leaks();
       const stale = [
-        ...facts.leases.filter(({ containerId }) => containerId !== "" && !alive.has(containerId)),
+        ...facts.leases.filter(({ containerId }) => !alive.has(containerId)),
         ...attachments.filter(({ containerId }) => !alive.has(containerId)),
         ...leaks,
         ...quarantined,
@@ -73,24 +70,6 @@ export async function untilNothingIsStale(scene: VmScene): Promise<void> {
   );
 }
 
-/**
- * host-local does not sync its files: after a power cut one may be there without its content, and nobody can say whose
- * address it was. `levee gc` lists each for a person, who removes it as the finding says. How many there were.
- */
-export async function untilNamelessAreReported({ machine, levee }: VmScene): Promise<number> {
-  const { leases } = await guestFacts(machine);
-  const nameless = leases.filter(({ containerId }) => containerId === "").map(({ address }) => address);
-  await slowly("each address without a name is found, and nothing else", async () => {
-    const { findings } = await levee.gc();
-    const found = findings.filter(({ what, why }) => what === "lease" && why.startsWith("the file names no container"));
-    expect(found).toHaveLength(findings.length);
-    expect(found.map(({ address }) => address).toSorted()).toEqual(nameless.toSorted());
-    return true;
-  });
-  await machine.shell.run("find /var/lib/cni/networks -type f -size 0 ! -name lock -delete");
-  return nameless.length;
-}
-
 /** The node and Levee are up again in the machine's present boot. */
 export async function untilBack({ machine, plane, levee }: VmScene): Promise<void> {
   await plane.untilNodeReady(machine.bootId);
@@ -98,9 +77,10 @@ export async function untilBack({ machine, plane, levee }: VmScene): Promise<voi
   await levee.untilReady();
 }
 
-/** The site answers to a pod, or a pod of the site to the host: one packet there and back. */
-export async function expectPing({ machine }: VmScene, netns: string, address: string): Promise<void> {
-  const told = await machine.shell.run(`ip netns exec ${netns} ping -c 3 -i 0.5 -W 20 ${address} || true`);
+/** The site or another pod answers to a pod, through its vrf if one is named: a packet there and back. */
+export async function expectPing({ machine }: VmScene, netns: string, address: string, vrf = ""): Promise<void> {
+  const through = vrf === "" ? "" : `-I ${vrf} `;
+  const told = await machine.shell.run(`ip netns exec ${netns} ping ${through}-c 3 -i 0.5 -W 20 ${address} || true`);
   expect(told).toMatch(/[1-3] received/u);
 }
 

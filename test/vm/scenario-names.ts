@@ -1,6 +1,9 @@
 /** All scenarios in the order in which they run, on one machine, each a file of `scenarios/`. */
 export const vmScenarios = [
   "basic",
+  "storm",
+  "power-cut",
+  "api-away",
   "hand-cgroup",
   "child-oom",
   "links",
@@ -9,7 +12,4 @@ export const vmScenarios = [
   "memory-pressure",
   "restarts",
   "reboot",
-  "power-cut",
-  "api-away",
-  "storm",
 ] as const;

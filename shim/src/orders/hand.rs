@@ -13,6 +13,7 @@ use crate::orders::links::{self, LinksOrder};
 use crate::orders::list::{self, ListOrder};
 use crate::orders::outcome::Outcome;
 use crate::orders::reap::{Reap, ReapOrder};
+use crate::orders::remove::{self, RemoveOrder};
 use crate::orders::routes::{self, RoutesOrder};
 use crate::orders::rules::Rules;
 use crate::orders::stat::stat;
@@ -115,6 +116,7 @@ impl Hand {
             kind::REAP => self.reap(ReapOrder::read(frame)?),
             kind::LINKS => self.look_at_links(LinksOrder::read(frame)?),
             kind::LIST => self.list(ListOrder::read(frame)?),
+            kind::REMOVE => self.remove(RemoveOrder::read(frame)?),
             kind::KILL => self.kill(frame.step()?),
             other => return Err(format!("Cannot carry out a frame of type {}", other)),
         }
@@ -176,6 +178,13 @@ impl Hand {
         match order.refusal(&self.rules) {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
             None => self.begin(order.step, "list", list::begin(&order)),
+        }
+    }
+
+    fn remove(&mut self, order: RemoveOrder) {
+        match order.refusal(&self.rules) {
+            Some(message) => self.end(order.step, Outcome::refused(&message)),
+            None => self.begin(order.step, "remove", remove::begin(&order)),
         }
     }
 

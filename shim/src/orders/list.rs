@@ -2,14 +2,14 @@
 //! caches are small. The daemon cannot see the host's folders itself.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crate::orders::forked_job::{About, ForkedJob, Found};
-use crate::orders::rules::Rules;
+use crate::orders::rules::{is_plain, Rules};
 use crate::sys;
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
@@ -59,11 +59,9 @@ impl ListOrder {
 
     /// Every folder is allowed, because a network may keep its leases anywhere.
     pub fn refusal(&self, rules: &Rules) -> Option<String> {
-        let is_plain =
-            self.path.starts_with('/') && !self.path.contains('\0') && self.path.split('/').all(|part| part != "..");
         match rules {
             Rules::Call { .. } => Some("Cannot list a folder for a call: only the resident hand does".to_string()),
-            Rules::Resident if is_plain => None,
+            Rules::Resident if is_plain(&self.path) => None,
             Rules::Resident => Some(format!(
                 "Cannot list a folder whose path is not absolute and without \"..\": current value is {:?}",
                 self.path
@@ -141,14 +139,19 @@ fn entry_of(folder: &Path, name: &str) -> Option<Vec<u8>> {
         None if facts.is_dir() => FOLDER,
         None => OTHER,
     };
-    let changed = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let mut entry = vec![kind];
-    entry.extend_from_slice(&(changed.as_millis() as u64).to_le_bytes());
+    entry.extend_from_slice(&changed_ms(&facts).to_le_bytes());
     // The kernel allows names of up to 255 bytes.
     entry.push(name.len() as u8);
     entry.extend_from_slice(name.as_bytes());
     entry.extend_from_slice(&content.unwrap_or_default());
     Some(entry)
+}
+
+/// The time of the last change, in ms since 1970.
+pub fn changed_ms(facts: &Metadata) -> u64 {
+    let changed = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    changed.as_millis() as u64
 }
 
 /// None if it cannot be read or is no longer a small file; an error if it is gone.

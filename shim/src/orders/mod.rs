@@ -8,6 +8,7 @@ pub mod links;
 pub mod list;
 pub mod outcome;
 pub mod reap;
+pub mod remove;
 pub mod routes;
 pub mod rules;
 pub mod session;

@@ -53,6 +53,11 @@ impl Rules {
     }
 }
 
+/// Whether a path of the host is absolute and leads nowhere else than it says.
+pub fn is_plain(path: &str) -> bool {
+    path.starts_with('/') && !path.contains('\0') && path.split('/').all(|part| part != "..")
+}
+
 /// The time limit of an order, within our own bounds.
 pub fn time_limit(timeout_ms: u64) -> Duration {
     ms(timeout_ms.clamp(1, TIMEOUT_MS_MAX))

@@ -14,6 +14,7 @@ pub const O_NONBLOCK: c_int = 0o4000;
 pub const O_NOFOLLOW: c_int = 0o400_000;
 #[cfg(not(target_arch = "x86_64"))]
 pub const O_NOFOLLOW: c_int = 0o100_000;
+const LOCK_EX: c_int = 2;
 const F_GETFL: c_int = 3;
 const F_SETFL: c_int = 4;
 const F_SETFD: c_int = 2;
@@ -35,6 +36,7 @@ extern "C" {
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
     fn close(fd: c_int) -> c_int;
+    fn flock(fd: c_int, operation: c_int) -> c_int;
     fn dup2(from: c_int, to: c_int) -> c_int;
     fn read(fd: c_int, buffer: *mut c_void, length: usize) -> isize;
     fn write(fd: c_int, buffer: *const c_void, length: usize) -> isize;
@@ -50,6 +52,11 @@ pub fn pipe() -> io::Result<(RawFd, RawFd)> {
 /// Puts a descriptor in the place of another one. The copy stays open on exec.
 pub fn replace(from: RawFd, to: RawFd) -> io::Result<()> {
     check(unsafe { dup2(from, to) }).map(drop)
+}
+
+/// Waits until no other process has the file locked, and locks it until the descriptor is closed.
+pub fn lock_file(fd: RawFd) -> io::Result<()> {
+    check(unsafe { flock(fd, LOCK_EX) }).map(drop)
 }
 
 pub fn set_nonblocking(fd: RawFd) -> io::Result<()> {

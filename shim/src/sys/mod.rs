@@ -29,6 +29,7 @@ pub const EINVAL: i32 = 22;
 pub const ETXTBSY: i32 = 26;
 pub const EPROTO: i32 = 71;
 pub const ETIMEDOUT: i32 = 110;
+pub const ESTALE: i32 = 116;
 
 extern "C" {
     fn strerror(number: c_int) -> *const c_char;

@@ -20,3 +20,4 @@ pub const BYE: u8 = 73;
 pub const REFUSE: u8 = 74;
 pub const LINKS: u8 = 76;
 pub const LIST: u8 = 77;
+pub const REMOVE: u8 = 78;

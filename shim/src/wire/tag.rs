@@ -64,3 +64,5 @@ pub const NETNS_COOKIE: u8 = 63;
 pub const NETNS_CTIME: u8 = 64;
 pub const COUNT_USERS: u8 = 70;
 pub const USERS: u8 = 71;
+pub const CHANGED_MS: u8 = 72;
+pub const LOCK: u8 = 73;

@@ -74,7 +74,8 @@ export const checkCodes = {
   },
   LVE0401: {
     title: "the CNI daemons are ready on every node",
-    means: "On a node without its daemon no pod can start, and none can be removed cleanly.",
+    means:
+      "On a node without its daemon no pod can start, and none can be removed cleanly. Levee's own are found by the labels app.kubernetes.io/name=levee and app.kubernetes.io/component, Multus by its image, others as the guard's --cni-daemon names them. The evidence says which is which.",
     todo: "kubectl -n NAMESPACE get pods -o wide for the named DaemonSet, then levee check node NODE. If none is installed: docs/install.md, or use --context for another cluster.",
   },
   LVE0402: {
@@ -92,6 +93,12 @@ export const checkCodes = {
     means:
       "Their own metrics, read through the API server, show memory and reboots. This needs the right to get nodes/proxy and the daemon's metricsPort.",
     todo: "Run levee check node on the node itself. Use --metrics-port if the daemons use another port.",
+  },
+  LVE0405: {
+    title: "what others depend on goes first in a storm",
+    means:
+      "In a storm the pods of kube-system, those with a system priority and those that the daemons' criticalPods names start first. This check lists the namespaces with a webhook, a CSI driver, an ingress class or a Service of type LoadBalancer that are not among them. Until they run, the others cannot.",
+    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons. Name only namespaces in which you trust everyone who may create pods.",
   },
   LVE0501: {
     title: "the nodes are ready",

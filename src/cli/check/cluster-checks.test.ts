@@ -27,7 +27,8 @@ function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     nodes: { value: [{ name: "n1", isReady: true, isLinux: true }] },
     namespaces: { value: [] },
     pods: { value: [] },
-    daemonSets: { value: [{ ...multus, desired: 3, ready: 3 }] },
+    daemonSets: { value: [{ ...multus, part: "multus", desired: 3, ready: 3 }] },
+    siteNeeds: { value: { dependencies: [], named: new Set(["kube-system"]) } },
     guard: { value: { namespace: "levee-system", name: "levee-guard", desired: 2, available: 2 } },
     lease: { value: { holder: "g-1", renewedMs: nowMs - 2_000, durationSeconds: 15, transitions: 4 } },
     policies: { value: [] },
@@ -80,8 +81,9 @@ describe("cniCategory", () => {
 
   test("fails without daemons, with too few, and after a kill; names nodes that cannot be asked", () => {
     expect(line(cniCategory(snapshot({ daemonSets: { value: [] } }), nothing), "LVE0401").state).toBe("failed");
-    expect(line(cniCategory(snapshot({ daemonSets: { value: [multus] } }), nothing), "LVE0401").evidence).toEqual({
-      "kube-system/kube-multus-ds": "1 of 3 ready",
+    const few = snapshot({ daemonSets: { value: [{ ...multus, part: "multus" }] } });
+    expect(line(cniCategory(few, nothing), "LVE0401").evidence).toEqual({
+      "kube-system/kube-multus-ds": "Multus, 1 of 3 ready",
     });
     const away: DaemonMetrics = { nodes: new Map([["n9", { why: "no route", status: 503 }]]), guards: new Map() };
     expect(line(cniCategory(snapshot(), away), "LVE0404")).toMatchObject({
@@ -183,7 +185,11 @@ test("cniDaemonsOf takes what the guard was told, else the usual ones", () => {
   const deployment = (args: readonly string[]): object => ({
     spec: { template: { spec: { containers: [{ command: ["levee", "guard"], args }] } } },
   });
-  expect(cniDaemonsOf(undefined)).toEqual(["kube-system/kube-multus-ds", "levee-system/levee"]);
+  expect(cniDaemonsOf(undefined)).toEqual([
+    "kube-system/kube-multus-ds",
+    "kube-system/rke2-multus",
+    "levee-system/levee",
+  ]);
   expect(cniDaemonsOf(deployment(["--cni-daemon", "net/multus/main", "--cni-daemon=a/b/c"]))).toEqual([
     "net/multus",
     "a/b",

@@ -79,7 +79,7 @@ function hintFor(thrown: unknown, metricsPort: number): string {
   if (thrown instanceof KubeError && status === 401) return kubeRemedy(thrown);
   if (status === 403) return "this needs the right to get nodes/proxy; or run levee check node on the node itself";
   if (status === 404) return "kubectl get nodes shows the names";
-  return `the daemon's metricsPort must be ${metricsPort}, or set --metrics-port to the daemon's; then look at its pod: kubectl -n levee-system get pods -o wide (with the drop-in: -n kube-system -l name=multus)`;
+  return `the daemon's metricsPort must be ${metricsPort}, or set --metrics-port to the daemon's; then look at its pod: kubectl get pods -A -l app.kubernetes.io/name=levee -o wide`;
 }
 
 function isLinux({ metadata }: NodeItem): boolean {

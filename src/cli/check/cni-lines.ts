@@ -1,6 +1,7 @@
 import { memoryBytes, memoryText } from "../../guard/facts/memory-quantity.ts";
 import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
 import type { DaemonSetFacts } from "../../guard/facts/world.ts";
+import { isLeveeDaemon, partText } from "../cluster/cni-daemon-set.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricOf } from "../cluster/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
@@ -15,6 +16,7 @@ import {
   type ClusterLine,
   type LineEvidence,
 } from "./cluster-line.ts";
+import { criticalLine } from "./critical-line.ts";
 import { plural } from "../terminal/plural.ts";
 
 /** The threshold of the alert MultusMemoryPressure, and the point from which the daemon serves only DELs. */
@@ -31,6 +33,7 @@ export function cniCategory(snapshot: Snapshot, metrics: DaemonMetrics): Categor
       memoryLine(memoryShares(snapshot, metrics), snapshot),
       killsLine(snapshot),
       askedLine(metrics),
+      criticalLine(snapshot),
     ],
   };
 }
@@ -51,9 +54,9 @@ function readyLine({ daemonSets }: Snapshot): ClusterLine {
   if (!("value" in daemonSets)) return unknownLine("LVE0401", daemonSets);
   if (daemonSets.value.length === 0) return failedLine("LVE0401", "neither Levee nor Multus is installed");
   const evidence = Object.fromEntries(
-    daemonSets.value.map(({ namespace, name, ready, desired }) => [
-      `${namespace}/${name}`,
-      `${ready} of ${desired} ready`,
+    daemonSets.value.map((one) => [
+      `${one.namespace}/${one.name}`,
+      `${partText(one)}, ${one.ready} of ${one.desired} ready`,
     ]),
   );
   const missing = daemonSets.value.reduce((sum, { ready, desired }) => sum + Math.max(0, desired - ready), 0);
@@ -78,7 +81,7 @@ function memoryShares(snapshot: Snapshot, { nodes }: DaemonMetrics): readonly Sh
       ? []
       : [{ name: `levee on ${node}`, usedBytes, limitBytes }];
   });
-  const others = valueOr(snapshot.daemonSets, []).filter(({ name }) => name !== "levee" || own.length === 0);
+  const others = valueOr(snapshot.daemonSets, []).filter((one) => !isLeveeDaemon(one) || own.length === 0);
   return [...own, ...others.flatMap((daemonSet) => usageShares(daemonSet, snapshot))];
 }
 
@@ -151,7 +154,7 @@ function rebootLine({ nowMs, daemonSets }: Snapshot, { nodes }: DaemonMetrics): 
     return required === undefined ? [] : [{ node, isRequired: required === 1, waitsMs: nowMs - sinceSeconds * 1_000 }];
   });
   if (told.length === 0) {
-    const hasOurs = valueOr(daemonSets, []).some(({ name }) => name === "levee");
+    const hasOurs = valueOr(daemonSets, []).some(isLeveeDaemon);
     const why = hasOurs ? "no daemon answers" : "only Levee's daemon reports it";
     return unknownLine("LVE0502", { why, status: undefined });
   }

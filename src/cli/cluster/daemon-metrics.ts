@@ -1,3 +1,4 @@
+import { isLeveeDaemon } from "./cni-daemon-set.ts";
 import { metricsOf, type Metric } from "./metric-lines.ts";
 import { see, seeList, seeText, valueOr, type Asking, type Seen } from "./seen.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -18,7 +19,7 @@ const lanes = 8;
 const guardPort = 9811;
 
 export async function askDaemons(asking: Asking, snapshot: Snapshot, metricsPort: number): Promise<DaemonMetrics> {
-  const hasOurs = valueOr(snapshot.daemonSets, []).some(({ name }) => name === "levee");
+  const hasOurs = valueOr(snapshot.daemonSets, []).some(isLeveeDaemon);
   const nodes = hasOurs ? valueOr(snapshot.nodes, []).filter(({ isLinux }) => isLinux) : [];
   const guards = await guardPods(asking, snapshot.namespace);
   const home = encodeURIComponent(snapshot.namespace);

@@ -3,14 +3,16 @@ import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
 import type { RemovalBudget } from "../../guard/act/removal/removal-budget.ts";
 import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
 import { projectClusterPod } from "../../guard/facts/project-cluster-pod.ts";
-import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
+import type { DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
 import { policyPaths, projectPolicy } from "../../guard/observe/project-policy.ts";
-import { projectDaemonSet, projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
+import { projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
+import { cniDaemonSet, type CniDaemonSet } from "./cni-daemon-set.ts";
 import { approversOf, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
 import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Approver } from "./project.ts";
+import { seeSiteNeeds, type SiteNeeds } from "./site-needs.ts";
 import { isRefusable } from "./refusable-pod.ts";
 import { see, seeList, seeObject, valueOr, type Asking, type Seen, type Unseen } from "./seen.ts";
 
@@ -22,8 +24,9 @@ export interface Snapshot {
   readonly nodes: Seen<readonly NodeSeen[]>;
   readonly namespaces: Seen<readonly NamespaceFacts[]>;
   readonly pods: Seen<readonly PodSeen[]>;
-  /** Those of Levee and Multus. */
-  readonly daemonSets: Seen<readonly DaemonSetFacts[]>;
+  /** Those of Levee, Multus and the guard's options. */
+  readonly daemonSets: Seen<readonly CniDaemonSet[]>;
+  readonly siteNeeds: Seen<SiteNeeds>;
   readonly guard: Seen<DeploymentFacts | undefined>;
   readonly lease: Seen<GuardLease | undefined>;
   readonly policies: Seen<readonly PolicyObject[]>;
@@ -64,8 +67,9 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
     seeList(asking, "/api/v1/nodes", nodeOf),
     seeList(asking, "/api/v1/namespaces", projectNamespace),
     seePods(asking),
-    seeList(asking, "/apis/apps/v1/daemonsets", (item) => cniDaemonSet(item, namespace, told)),
+    seeList(asking, "/apis/apps/v1/daemonsets", (item) => item),
   ]);
+  const siteNeeds = "value" in daemonSets ? await seeSiteNeeds(asking, daemonSets.value) : daemonSets;
   const [lease, policies, definitions, decisions] = await Promise.all([
     seeObject(asking, `/apis/coordination.k8s.io/v1/namespaces/${home}/leases/levee-guard`),
     seePolicies(asking),
@@ -80,7 +84,8 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
   ]);
   return {
     ...begin,
-    ...{ nodes, namespaces, pods, daemonSets, policies, definitions, decisions, approvers },
+    ...{ nodes, namespaces, pods, siteNeeds, policies, definitions, decisions, approvers },
+    daemonSets: mapped(daemonSets, (items) => items.flatMap((item) => cniDaemonSet(item, told) ?? [])),
     guard: mapped(guard, projectDeployment),
     lease: mapped(lease, guardLease),
     mayAct: mapped(acts, (binding) => binding !== undefined),
@@ -98,7 +103,7 @@ function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot
   return {
     ...{ namespace, nowMs, version: unseen, nodes: unseen, namespaces: unseen, pods: unseen, daemonSets: unseen },
     ...{ guard: unseen, lease: unseen, policies: unseen, definitions: unseen, decisions: unseen, approvers: unseen },
-    ...{ mayAct: unseen, budget: unseen, usage: unseen },
+    ...{ mayAct: unseen, budget: unseen, usage: unseen, siteNeeds: unseen },
   };
 }
 
@@ -108,14 +113,6 @@ function seePods(asking: Asking): Promise<Seen<readonly PodSeen[]>> {
     const pod = projectClusterPod(item, texts);
     return pod === undefined ? undefined : { ...pod, isRefusable: isRefusable(item) };
   });
-}
-
-/** Levee's own by namespace and name, the others as the guard's options name them. */
-function cniDaemonSet(item: unknown, namespace: string, told: readonly string[]): DaemonSetFacts | undefined {
-  const found = projectDaemonSet(item);
-  if (found === undefined) return undefined;
-  const isOurs = found.namespace === namespace && /^levee(?:-|$)/u.test(found.name);
-  return isOurs || told.includes(`${found.namespace}/${found.name}`) ? found : undefined;
 }
 
 async function seePolicies(asking: Asking): Promise<Seen<readonly PolicyObject[]>> {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { cannotTell, Git } from "../git-guard/ask-git.ts";
+import { refuseCutHistory, refuseShallow } from "../git-guard/cut-history.ts";
 import { defaultDeletionLimits, type DeletionLimits } from "../git-guard/deletion-rule.ts";
 import { judgeIndex } from "../git-guard/judge-index.ts";
 import { judgePush, parseUpdates } from "../git-guard/judge-push.ts";
@@ -26,7 +27,8 @@ export function addGitGuard(program: Command, shell: Shell): void {
       "after",
       [
         "\nA change may delete 20 files or a tenth of all files, whichever is less. It may always delete 3, unless those are",
-        "all files. A moved file does not count. To delete more, declare the number in the commit message's last paragraph:",
+        "all files. A moved file does not count; a file that is emptied does. To delete more, declare the exact number in the",
+        "commit message's last paragraph:",
         "",
         "  Mass-Delete: 42",
         "",
@@ -68,7 +70,9 @@ function addMode(group: Command, name: string, description: string): Command {
     .option("-C, --repository <folder>", "the repository (default: the current folder)");
 }
 
-const inCommit = "end the message with a separate paragraph: Mass-Delete: COUNT";
+/** Without the number: a script must not be able to paste the line unread. */
+const inCommit =
+  "end the message with a separate paragraph, Mass-Delete: NUMBER, the number of files that it deletes and empties";
 
 /** This hook has no message. A person declares the deletion in the environment, or uses the hook commit-msg instead. */
 async function preCommit(shell: Shell, options: GitGuardOptions): Promise<void> {
@@ -78,7 +82,7 @@ async function preCommit(shell: Shell, options: GitGuardOptions): Promise<void> 
   if (refusal === undefined) return;
   throw refusalOf(
     refusal,
-    "git status; if you mean it: MASS_DELETE=COUNT git commit, with Mass-Delete: COUNT in the last paragraph of the message",
+    `git status; if you mean it, set MASS_DELETE to the number of files that it deletes and empties, and ${inCommit}`,
   );
 }
 
@@ -109,8 +113,13 @@ async function ci(shell: Shell, options: GitGuardOptions & { base: string; head:
   // Forges send zeros for a new branch; then only its newest commit is judged.
   const isNew = /^0{40}(?:0{24})?$/.test(options.base);
   const base = isNew ? await git.commit(`${next}^`) : await commitOf(git, options.base, "--base");
-  if (base === undefined) return;
-  const old = (await git.mergeBase(base, next)) ?? base;
+  if (base === undefined) {
+    await refuseCutHistory(git, [next]);
+    return;
+  }
+  const left = await git.mergeBase(base, next);
+  if (left === undefined) await refuseShallow(git, options.base);
+  const old = left ?? base;
   const what = `${options.head} since ${options.base}`;
   const refusal = await judgeRange(git, { what, old, next, known: ["--not", base] }, limits);
   if (refusal !== undefined) throw refusalOf(refusal, `look at it (git show --stat); if you mean it, ${inCommit}`);

@@ -40,7 +40,7 @@ export function addGuard(program: Command, shell: Shell): void {
     .option("--daemon-port <port>", "port on which it asks every node's daemon for its state (default: it asks none)")
     .option(
       "--cni-daemon <namespace/daemonset/container>",
-      "a daemon that pod starts depend on; may be repeated (default: those of Multus and Levee)",
+      "a daemon that pod starts depend on; may be repeated (default: those of Multus, RKE2's Multus and Levee)",
       several,
     )
     .option(

@@ -14,6 +14,7 @@ import MultusOOMLoop from "../../../docs/runbooks/MultusOOMLoop.md" with { type:
 import NamespacePendingPodBacklog from "../../../docs/runbooks/NamespacePendingPodBacklog.md" with { type: "text" };
 import OwnerlessPods from "../../../docs/runbooks/OwnerlessPods.md" with { type: "text" };
 import OwnerlessPodsGrowing from "../../../docs/runbooks/OwnerlessPodsGrowing.md" with { type: "text" };
+import OwnerlessPodsScattered from "../../../docs/runbooks/OwnerlessPodsScattered.md" with { type: "text" };
 import StaleSandboxReservations from "../../../docs/runbooks/StaleSandboxReservations.md" with { type: "text" };
 
 export const runbookPages: Readonly<Record<string, string>> = {
@@ -32,5 +33,6 @@ export const runbookPages: Readonly<Record<string, string>> = {
   NamespacePendingPodBacklog,
   OwnerlessPods,
   OwnerlessPodsGrowing,
+  OwnerlessPodsScattered,
   StaleSandboxReservations,
 };

@@ -1,20 +1,29 @@
+import { createHash } from "node:crypto";
 import type { Git } from "./ask-git.ts";
 
-/** The files that one change deletes. */
+/** The files that one change deletes or empties. */
 export interface Deletions {
+  /** Both kinds together. */
   readonly count: number;
-  /** The first few names. */
-  readonly names: readonly string[];
+  readonly emptied: number;
+  /** The first few. */
+  readonly names: readonly Deletion[];
+}
+
+interface Deletion {
+  readonly name: string;
+  /** It is still there, and nothing is in it. */
+  readonly isEmptied: boolean;
 }
 
 const namesMax = 5;
-export const noDeletions: Deletions = { count: 0, names: [] };
+export const noDeletions: Deletions = { count: 0, emptied: 0, names: [] };
 
 /**
  * A moved file is not deleted, even if it also changed. With more than a thousand deleted and new files git finds only
  * unchanged moves, because comparing every pair would take hours.
  */
-const flags = ["-r", "-M", "-l1000", "--diff-filter=D", "--name-status", "-z", "--ignore-submodules=none"];
+const flags = ["-r", "-M", "-l1000", "--diff-filter=DM", "--raw", "--no-abbrev", "-z", "--ignore-submodules=none"];
 
 /** Deletions between two trees or commits. */
 export async function deletionsBetween(git: Git, old: string, next: string): Promise<Deletions> {
@@ -35,17 +44,16 @@ export async function deletionsOfCommits(
   return collect(git, ["diff-tree", "--stdin", ...flags], `${commits.join("\n")}\n`);
 }
 
-/** Files that every parent has and the merge does not. */
+/** Files that every parent has and the merge does not, or has without their content. */
 export async function deletionsOfMerge(git: Git, merge: string, parents: readonly string[]): Promise<Deletions> {
-  let common: ReadonlySet<string> | undefined;
+  let common: ReadonlyMap<string, Deletion> | undefined;
   for (const parent of parents) {
-    const names = new Set<string>();
-    await walk(git, ["diff-tree", ...flags, parent, merge], (_, name) => void names.add(name));
-    common = common === undefined ? names : common.intersection(names);
+    const found = new Map<string, Deletion>();
+    await walk(git, ["diff-tree", ...flags, parent, merge], (_, one) => void found.set(one.name, one));
+    common = common === undefined ? found : new Map([...common].filter(([name]) => found.has(name)));
     if (common.size === 0) return noDeletions;
   }
-  const names = [...(common ?? [])];
-  return { count: names.length, names: names.slice(0, namesMax) };
+  return [...(common ?? new Map<string, Deletion>()).values()].reduce(withOne, noDeletions);
 }
 
 /** The number of files in a commit. */
@@ -56,34 +64,67 @@ export async function filesOf(git: Git, commit: string): Promise<number> {
 }
 
 async function collect(git: Git, args: readonly string[], input?: string): Promise<ReadonlyMap<string, Deletions>> {
-  const found = new Map<string, { count: number; names: string[] }>();
-  await walk(
-    git,
-    args,
-    (commit, name) => {
-      const known = found.get(commit) ?? { count: 0, names: [] };
-      known.count += 1;
-      if (known.names.length < namesMax) known.names.push(name);
-      found.set(commit, known);
-    },
-    input,
-  );
+  const found = new Map<string, Deletions>();
+  const onFound = (commit: string, one: Deletion): void => {
+    found.set(commit, withOne(found.get(commit) ?? noDeletions, one));
+  };
+  await walk(git, args, onFound, input);
   return found;
 }
 
-/** With `--stdin` git prints the commit before its changes, in the place of a status letter. */
+function withOne({ count, emptied, names }: Deletions, one: Deletion): Deletions {
+  return {
+    count: count + 1,
+    emptied: emptied + (one.isEmptied ? 1 : 0),
+    names: names.length < namesMax ? [...names, one] : names,
+  };
+}
+
+/** `:MODE MODE ID ID STATUS`, before the name. */
+const change = /^:\d+ (\d+) ([0-9a-f]+) ([0-9a-f]+) ([DM])/;
+
+/** With `--stdin` git prints the commit before its changes, in the place of a change. */
 async function walk(
   git: Git,
   args: readonly string[],
-  onDeleted: (commit: string, name: string) => void,
+  onFound: (commit: string, one: Deletion) => void,
   input?: string,
 ): Promise<void> {
   let commit = "";
-  let isName = false;
+  let seen: RegExpExecArray | undefined;
   const onRecord = (record: string): void => {
-    if (isName) onDeleted(commit, record);
-    else if (record !== "D") commit = record;
-    isName = !isName && record === "D";
+    if (seen === undefined) {
+      seen = change.exec(record) ?? undefined;
+      if (seen === undefined) commit = record;
+      return;
+    }
+    const found = deletionOf(seen, record);
+    if (found !== undefined) onFound(commit, found);
+    seen = undefined;
   };
   await git.ask({ args, onRecord, ...(input === undefined ? {} : { input }) });
+}
+
+function deletionOf(
+  [, mode = "", before = "", after = "", status = ""]: RegExpExecArray,
+  name: string,
+): Deletion | undefined {
+  if (status === "D") return { name, isEmptied: false };
+  return isFile(mode) && isEmpty(after) && !isEmpty(before) ? { name, isEmptied: true } : undefined;
+}
+
+/** Links and submodules have no content to lose. */
+function isFile(mode: string): boolean {
+  return mode.startsWith("100");
+}
+
+/** Contents that say nothing. git names a content by its hash, so no file has to be read. */
+const emptyIds: ReadonlySet<string> = new Set(
+  ["", "\n", "\r\n"].flatMap((text) =>
+    ["sha1", "sha256"].map((algorithm) => createHash(algorithm).update(`blob ${text.length}\0${text}`).digest("hex")),
+  ),
+);
+
+function isEmpty(id: string): boolean {
+  return emptyIds.has(id);
 }

@@ -29,7 +29,9 @@ test("git-guard pre-commit refuses the commit of a worktree without a checkout, 
   );
   expect(ran.text).toContain("  | deleted: apps/0/file-1.yaml\n");
   expect(ran.text).toContain("  | … and 194 more\n");
-  expect(ran.text).toContain("MASS_DELETE=199 git commit");
+  expect(ran.text).toContain("set MASS_DELETE to the number of files");
+  // There is no line that a script could paste unread.
+  expect(ran.text).not.toMatch(/mass[-_]delete[:=] ?\d/iu);
   expect(repository.must(worktree, "git", "log", "--format=%s")).toBe("first");
 });
 
@@ -60,7 +62,8 @@ test("git-guard pre-commit lets through what the environment says exactly, and c
   const wrong = repository.commit("clean up", "Mass-Delete: 24");
   expect(wrong.status).toBe(1);
   expect(wrong.text).toContain("deletes 25 of 170 files, not 24 as its message declares; 17 may be deleted");
-  expect(wrong.text).toContain("paragraph: Mass-Delete: 25");
+  expect(wrong.text).toContain("paragraph, Mass-Delete: NUMBER, the number of files");
+  expect(wrong.text).not.toMatch(/mass[-_]delete[:=] ?\d/iu);
   expect(repository.commit("clean up", "Signed-off-by: me\nMass-Delete: 25").status).toBe(0);
 });
 
@@ -195,4 +198,77 @@ test("git-guard ci judges a branch against its base, by exit codes that CI can t
   );
   expect(noise.status).toBe(3);
   expect(noise.text).toContain("is not a line of OLD NEW REF");
+});
+
+test("git-guard counts a file that is emptied as one that is deleted, in every mode", () => {
+  using repository = begun();
+  repository.hookClient("pre-commit");
+  const empty = (count: number, from: number, content = ""): void => {
+    for (let index = from; index < from + count; index += 1)
+      repository.file(`apps/${Math.floor(index / 10)}/file-${index}.yaml`, content);
+  };
+  empty(150, 0);
+  empty(40, 150, "\n");
+  repository.remove(10, 190);
+  const ran = repository.commit("emptied");
+  expect(ran.status).toBe(1);
+  expect(ran.text).toContain("This commit deletes 10 and empties 190 of 200 files; 20 may be deleted");
+  expect(ran.text).toContain("  | emptied: apps/0/file-0.yaml\n");
+  repository.must(repository.folder, "git", "commit", "-q", "--no-verify", "-m", "emptied");
+  expect(repository.guard("ci", "--base", "origin/main").text).toContain("deletes 10 and empties 190 of 200 files");
+  repository.hookServer();
+  expect(repository.push("main").text).toContain("deletes 10 and empties 190 of 200 files");
+  const declare = (count: number): number | null => {
+    const message = ["-m", "emptied", "-m", `Mass-Delete: ${count}`];
+    repository.must(repository.folder, "git", "commit", "-q", "--no-verify", "--amend", ...message);
+    return repository.push("main").status;
+  };
+  expect([10, 190, 200].map(declare)).toEqual([1, 1, 0]);
+});
+
+test("git-guard lets files through that are new and empty, that were empty, and that are only shorter", () => {
+  using repository = new HookedRepository();
+  repository.hookClient("pre-commit");
+  repository.write(200);
+  for (let index = 0; index < 50; index += 1) repository.file(`keep/${index}/.gitkeep`, "");
+  expect(repository.commit("first").status).toBe(0);
+  for (let index = 0; index < 50; index += 1) repository.file(`keep/${index}/.gitkeep`, index % 2 === 0 ? "\n" : "");
+  for (let index = 0; index < 100; index += 1) repository.file(`more/${index}/.gitkeep`, "");
+  for (let index = 0; index < 200; index += 1)
+    repository.file(`apps/${Math.floor(index / 10)}/file-${index}.yaml`, "{}\n");
+  expect(repository.commit("short")).toEqual({ status: 0, text: "" });
+  for (let index = 0; index < 20; index += 1) repository.file(`apps/${Math.floor(index / 10)}/file-${index}.yaml`, "");
+  expect(repository.commit("twenty").status).toBe(0);
+});
+
+test("git-guard ci refuses a shallow clone that lacks what must be judged, and judges one that has it", () => {
+  using repository = begun();
+  repository.remove(195);
+  repository.commit("accident");
+  repository.must(repository.folder, "git", "revert", "--no-edit", "HEAD");
+  repository.must(repository.folder, "git", "push", "-q", "origin", "HEAD:refs/heads/fix");
+  const cloned = (depth: string): string => {
+    const folder = join(repository.root, `clone-${depth}`);
+    const from = ["--no-single-branch", "-b", "fix", `file://${repository.bare}`, folder];
+    repository.must(repository.root, "git", "clone", "-q", `--depth=${depth}`, ...from);
+    return folder;
+  };
+  for (const [depth, base] of [
+    ["1", "origin/main"],
+    ["1", "0".repeat(40)],
+    ["2", "origin/main"],
+  ] as const) {
+    const folder = join(repository.root, `clone-${depth}`);
+    const shallow = base === "origin/main" ? cloned(depth) : folder;
+    const ran = repository.guard("ci", "--base", base, "-C", shallow);
+    expect({ depth, base, status: ran.status }).toEqual({ depth, base, status: 3 });
+    expect(ran.text).toContain("Cannot judge in a shallow clone: ");
+    expect(ran.text).toContain("try: git fetch --unshallow origin");
+    repository.must(shallow, "git", "fetch", "-q", `--depth=${depth}`, "origin");
+  }
+  const deep = cloned("3");
+  expect(repository.guard("ci", "--base", "origin/main", "-C", deep).text).toContain("deletes 195 of 200 files");
+  const repaired = join(repository.root, "clone-1");
+  repository.must(repaired, "git", "fetch", "-q", "--unshallow", "origin");
+  expect(repository.guard("ci", "--base", "origin/main", "-C", repaired).status).toBe(1);
 });

@@ -8,6 +8,7 @@ import {
   type Deletions,
 } from "./count-deletions.ts";
 import { deletionsAllowed, type DeletionLimits } from "./deletion-rule.ts";
+import { refuseCutHistory } from "./cut-history.ts";
 import { massDeleteOf } from "./mass-delete-trailer.ts";
 
 /** A change that deletes more files than it may without a declaration. */
@@ -37,6 +38,10 @@ export interface Range {
 /** Judges each new commit, and then all of them together. */
 export async function judgeRange(git: Git, range: Range, limits: DeletionLimits): Promise<DeletionRefusal | undefined> {
   const commits = await newCommits(git, range);
+  await refuseCutHistory(
+    git,
+    commits.filter(({ parents }) => parents.length === 0).map(({ id }) => id),
+  );
   let declaredSum = 0;
   if (commits.length <= commitsMax) {
     const single = await deletionsOfCommits(

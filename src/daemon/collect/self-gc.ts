@@ -9,7 +9,7 @@ import type { OrphanLeases } from "./leases/orphan-leases.ts";
 import type { MissingNetworksWatch } from "./missing-networks-watch.ts";
 import type { Service } from "../service.ts";
 
-/** `look`: only look. `act`: undo what is dead. `fix`: release addresses without a sandbox as well. */
+/** `look`: only look. `act`: undo what is dead, free what is spent. `fix`: release addresses without a sandbox as well. */
 type RoundMode = "look" | "act" | "fix";
 
 /** A round needs a resident hand; checking for one costs nothing. */
@@ -127,7 +127,8 @@ export class SelfGc implements Service {
   async #look(hand: Hand, mode: RoundMode): Promise<boolean> {
     const attachments = await this.#needs.attachments.round(hand, mode !== "look");
     this.#findings = attachments.findings;
-    const leases = await this.#needs.leases.round(hand, attachments.sight, mode === "fix").catch((thrown: unknown) => {
+    const leave = { toFree: mode !== "look", toRelease: mode === "fix" };
+    const leases = await this.#needs.leases.round(hand, attachments.sight, leave).catch((thrown: unknown) => {
       if (hand.isLost) throw thrown;
       return {
         findings: [],

@@ -1,7 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import { isSelected } from "../../config/pod-selector.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
+import type { NamesPod } from "../../kube/watch/project.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { registerKubeMetrics } from "./kube-metrics.ts";
@@ -12,6 +15,7 @@ import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 
 interface ClusterOptions {
+  readonly config: Pick<DaemonConfig, "criticalPods">;
   readonly access: KubeAccess;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -20,9 +24,10 @@ interface ClusterOptions {
 }
 
 /** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
-export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
+export function openCluster({ config, access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
-  const cluster = new ClusterView({ api, clock, logger, nodeName });
+  const isNamed: NamesPod = (namespace, labels) => isSelected(config.criticalPods, namespace, labels);
+  const cluster = new ClusterView({ api, clock, logger, nodeName, isNamed });
   const view = kubeView(cluster, access.server, clock);
   const helpOfStatuses = "Network-status annotations by outcome";
   const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);

@@ -4,6 +4,7 @@ import { findStuckWorkloads } from "../detect/stuck-workloads.ts";
 import type { CniDaemon, GuardSettings } from "../facts/guard-settings.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
+import { criticalNotes } from "./critical-notes.ts";
 import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
 import type { Standing } from "./standing.ts";
@@ -49,7 +50,7 @@ export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
       verifyStep(avalanche.namespace, chain.linked, world),
     ],
     targets,
-    notes: [...leftOutNotes(avalanche, targets, standing), ...memory.notes],
+    notes: [...leftOutNotes(avalanche, targets, standing), ...memory.notes, ...criticalNotes(chain.linked, world)],
   };
 }
 

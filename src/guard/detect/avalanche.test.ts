@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
+import { projectClusterPod } from "../facts/project-cluster-pod.ts";
 import { minuteMs, nowMs, outagePods, stuckPod } from "../world.fixture.ts";
 import { findAvalanches, findScattered } from "./avalanche.ts";
 
@@ -93,3 +95,44 @@ test("findAvalanches puts the largest first and walks 50,000 pods in a moment", 
   expect(findAvalanches(pods, nowMs).map(({ namespace }) => namespace)).toEqual(["large", "small"]);
   expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
+
+/** 219 stuck, ownerless pods as the API server gives them. */
+function given(make: (index: number) => { readonly labels?: object; readonly container: object }): ClusterPod[] {
+  const texts = new SharedTexts();
+  return Array.from({ length: 219 }, (_, index) => {
+    const { labels = {}, container } = make(index);
+    const creationTimestamp = new Date(nowMs - 60 * minuteMs).toISOString();
+    const metadata = { namespace: "fc-desktop", name: `p-${index}`, uid: `u-${index}`, creationTimestamp, labels };
+    const spec = { nodeName: "n1", containers: [container] };
+    const pod = projectClusterPod({ metadata, spec, status: { phase: "Pending" } }, texts);
+    if (pod === undefined) throw new Error("no record");
+    return pod;
+  });
+}
+
+test("findAvalanches joins 219 pods that differ only in their commands and arguments", () => {
+  const main = { name: "main", image: "rd:1" };
+  for (const container of [
+    (index: number) => ({ ...main, command: [`/bin/session-${index}`] }),
+    (index: number) => ({ ...main, command: ["sh", "-c", `session ${index}`], args: [`--user=${index}`] }),
+    (index: number) => ({ ...main, args: [`--user=${index}`] }),
+  ]) {
+    const pods = given((index) => ({ labels: { app: "rd" }, container: container(index) }));
+    expect(findAvalanches(pods, nowMs).map(({ members }) => members.length)).toEqual([219]);
+  }
+});
+
+for (const [what, make] of [
+  ["pods of kubectl run", (index: number) => ({ labels: { run: "x" }, container: named(`try-${index}`) })],
+  ["bare pods in which people try things", (index: number) => ({ container: named("main", [`tool-${index % 12}`]) })],
+  ["pods of twelve makers", (index: number) => ({ labels: { [`app-${index % 12}`]: "" }, container: named("main") })],
+  ["pods of twelve images", (index: number) => ({ container: { ...named("main"), image: `tool:${index % 12}` } })],
+] as const) {
+  test(`findAvalanches does not join 219 unrelated ${what}`, () => {
+    expect(findAvalanches(given(make), nowMs)).toEqual([]);
+  });
+}
+
+function named(name: string, command: readonly string[] = ["sleep", "1"]): object {
+  return { name, image: "busybox", command };
+}

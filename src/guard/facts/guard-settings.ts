@@ -21,6 +21,8 @@ export const defaultGuardSettings: GuardSettings = {
   cluster: "",
   cniDaemons: [
     { namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" },
+    // RKE2's packaged Multus, as a thick plugin. The thin one has no daemon that pods wait for.
+    { namespace: "kube-system", daemonSet: "rke2-multus", container: "kube-multus" },
     { namespace: "levee-system", daemonSet: "levee", container: "daemon" },
   ],
 };

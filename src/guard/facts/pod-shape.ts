@@ -15,31 +15,41 @@ const generateNameCharsMax = 253;
  */
 export function podShape(metadata: JsonObject, spec: JsonObject): string {
   const generateName = firstChars(textOf(metadata["generateName"]), generateNameCharsMax);
-  const family =
-    generateName === "" ? `labels ${hash(Object.keys(objectOf(metadata["labels"])).toSorted())}` : generateName;
-  return `${family} spec ${podSpecHash(spec)}`;
+  const keys = Object.keys(objectOf(metadata["labels"])).toSorted();
+  const family = generateName === "" ? `labels ${hash(keys)}` : generateName;
+  const isBare = generateName === "" && keys.length === 0;
+  return `${family} spec ${podSpecHash(spec, isBare ? programOf : () => "")}`;
 }
 
+type CommandText = (container: JsonObject) => string;
+
 /**
- * Covers the fields that a template fixes: images, commands, sizes, mounts, kinds of volumes. It leaves out the fields
- * that differ between pods of one template: node, values of variables, arguments and generated names.
+ * Covers the fields that a template fixes: images, sizes, mounts, kinds of volumes. It leaves out the fields that differ
+ * between pods of one template: node, values of variables, commands, arguments and generated names.
  */
-function podSpecHash(spec: JsonObject): string {
+function podSpecHash(spec: JsonObject, commandText: CommandText): string {
+  const linesOf = (kind: string, containers: unknown): readonly string[] =>
+    objectsOf(containers).flatMap((container) => containerLines(kind, container, commandText(container)));
   return hash([
     `account ${textOf(spec["serviceAccountName"])}`,
     `priority ${textOf(spec["priorityClassName"])}`,
     `hostNetwork ${spec["hostNetwork"] === true}`,
-    ...objectsOf(spec["initContainers"]).flatMap((container) => containerLines("init", container)),
-    ...objectsOf(spec["containers"]).flatMap((container) => containerLines("container", container)),
+    ...linesOf("init", spec["initContainers"]),
+    ...linesOf("container", spec["containers"]),
     ...objectsOf(spec["volumes"]).map(volumeLine),
   ]);
 }
 
-function containerLines(kind: string, container: JsonObject): readonly string[] {
+/** Bare pods have no mark of a template, so their programs must be the same: people try things out in such pods. */
+function programOf({ command }: JsonObject): string {
+  return Array.isArray(command) ? textOf(command[0]) : "";
+}
+
+function containerLines(kind: string, container: JsonObject, command: string): readonly string[] {
   const resources = objectOf(container["resources"]);
   return [
     `${kind} ${textOf(container["name"])} ${textOf(container["image"])}`,
-    `command ${JSON.stringify(container["command"] ?? [])}`,
+    `command ${JSON.stringify(command)}`,
     `limits ${memberLines(resources["limits"]).join(" ")}`,
     `requests ${memberLines(resources["requests"]).join(" ")}`,
     `variables ${namesOf(container["env"]).join(" ")}`,

@@ -115,6 +115,7 @@ test("projectClusterPod gives pods of one template one shape, whatever differs b
       {
         name: "browser",
         image: "rd:1",
+        command: [`/bin/${value}`, value],
         args: [value],
         env: [{ name: "SESSION", value }],
         volumeMounts: [{ name: `kube-api-access-${value}`, mountPath: "/var/run/secrets" }],
@@ -127,7 +128,10 @@ test("projectClusterPod gives pods of one template one shape, whatever differs b
 
 for (const [what, metadata, spec] of [
   ["another image", {}, { containers: [{ name: "browser", image: "rd:2" }] }],
-  ["another command", {}, { containers: [{ name: "browser", image: "rd:1", command: ["sh"] }] }],
+  ["another container", {}, { containers: [{ name: "shell", image: "rd:1" }] }],
+  ["another size", {}, { containers: [{ name: "browser", image: "rd:1", resources: { limits: { memory: "1Gi" } } }] }],
+  ["another mount", {}, { containers: [{ name: "browser", image: "rd:1", volumeMounts: [{ mountPath: "/x" }] }] }],
+  ["another variable", {}, { containers: [{ name: "browser", image: "rd:1", env: [{ name: "X" }] }] }],
   ["another account", {}, { serviceAccountName: "x" }],
   ["another generateName", { generateName: "other-" }, {}],
   ["no generateName", { generateName: undefined }, {}],
@@ -142,6 +146,19 @@ test("projectClusterPod uses label keys without a generateName, in any order and
   expect(shape({ a: "1", b: "2" })).toBe(shape({ b: "2", a: "1" }));
   expect(shape({ app: "rd", session: "1" })).toBe(shape({ app: "rd", session: "2" }));
   expect(shape({ app: "rd" })).not.toBe(shape({ run: "rd" }));
+});
+
+test("projectClusterPod tells bare pods apart by their program, but not by its words", () => {
+  const shape = (metadata: object, ...command: readonly string[]): string =>
+    pod(
+      { generateName: undefined, labels: {}, ...metadata },
+      { containers: [{ name: "main", image: "busybox", command }] },
+    ).shape;
+  expect(shape({}, "sleep", "1")).toBe(shape({}, "sleep", "2"));
+  expect(shape({}, "sleep", "1")).not.toBe(shape({}, "nslookup", "example.com"));
+  expect(shape({}, "sleep", "1")).not.toBe(shape({}));
+  const labels = { app: "rd" };
+  expect(shape({ labels }, "/bin/session-1")).toBe(shape({ labels }, "/bin/session-2"));
 });
 
 for (const value of [undefined, 7, {}, { metadata: { name: "x" } }, { metadata: { namespace: "x" } }]) {

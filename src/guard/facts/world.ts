@@ -1,5 +1,6 @@
 import type { Decision } from "../decision/decision.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
+import type { Dependency } from "./depended-on.ts";
 
 /** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
 export interface World {
@@ -26,6 +27,8 @@ export interface World {
   readonly gitFiles: readonly GitFileFacts[];
   /** The sources of Applications that could not be read from git. */
   readonly gitProblems?: readonly GitSourceProblem[];
+  /** Who others depend on, as far as objects show it. */
+  readonly dependencies?: readonly Dependency[];
   /** Notes for every proposal: the removal limits, how much of them is used, whether the breaker is open. */
   readonly notes: readonly string[];
 }
@@ -59,6 +62,8 @@ export interface DaemonSetFacts {
   readonly instance: string;
   /** Strategy OnDelete: a change restarts nothing until the pods are deleted. */
   readonly updatesOnDelete: boolean;
+  /** It registers a CSI driver with the kubelet. */
+  readonly csi?: Dependency;
 }
 
 /** Quantities as written; empty when absent. */

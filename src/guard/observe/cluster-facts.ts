@@ -8,13 +8,13 @@ import type { ReflectorOptions } from "../../kube/watch/reflector-options.ts";
 import { Reflector } from "../../kube/watch/reflector.ts";
 import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
-import { parseApproval } from "../decision/parse-approval.ts";
-import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
+import type { Dependency } from "../facts/depended-on.ts";
 import { sameClusterPod } from "../facts/cluster-pod.ts";
 import { projectClusterPod } from "../facts/project-cluster-pod.ts";
 import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
-import { compactDecision } from "./compact-decision.ts";
+import { followDependencies } from "./follow-dependencies.ts";
+import { keepApproval, keepDecision } from "./keep-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
 import { projectEvent } from "./project-event.ts";
 import { policyPaths, projectPolicy } from "./project-policy.ts";
@@ -46,20 +46,13 @@ interface ClusterFactsOptions {
   readonly sources: OtherSources;
 }
 
-/** A Decision with the name that a reflector finds it by. */
-interface KeptDecision extends Named {
-  readonly decision: Decision;
-}
-
-interface KeptApproval extends Named {
-  readonly approval: DecisionApproval;
-}
-
 /** A local copy of everything the guard needs from the API server, reduced to a few fields per object. */
 export class ClusterFacts {
   readonly #options: ClusterFactsOptions;
   readonly #texts = new SharedTexts();
   readonly #all: Reflector<Named>[] = [];
+  /** Nothing waits for these. */
+  readonly #extra: Reflector<Named>[] = [];
   readonly #pods;
   readonly #nodes;
   readonly #namespaces;
@@ -75,6 +68,7 @@ export class ClusterFacts {
   /** Empty where Argo CD is not installed; the reflectors retry from time to time. */
   readonly #applications;
   readonly #projects;
+  readonly #shownNeeds;
 
   constructor(options: ClusterFactsOptions) {
     this.#options = options;
@@ -112,7 +106,10 @@ export class ClusterFacts {
       projectApplication(value, options.settings.cniDaemons),
     );
     this.#projects = this.#follow("appprojects", `${argo}/appprojects`, projectAppProject);
-    for (const reflector of this.#all) reflector.start();
+    this.#shownNeeds = followDependencies((resource, path, project) =>
+      this.#follow(resource, path, project, { isExtra: true }),
+    );
+    for (const reflector of [...this.#all, ...this.#extra]) reflector.start();
   }
 
   /** Every first list is complete, except for absent definitions. Nothing is decided before. */
@@ -157,6 +154,7 @@ export class ClusterFacts {
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
       gitFiles: sources.gitFiles(),
       gitProblems: sources.gitProblems?.() ?? [],
+      dependencies: this.#dependencies(),
       notes: sources.notes(),
     };
   }
@@ -175,7 +173,16 @@ export class ClusterFacts {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#all.map((reflector) => reflector.close()));
+    await Promise.all([...this.#all, ...this.#extra].map((reflector) => reflector.close()));
+  }
+
+  #dependencies(): readonly Dependency[] {
+    const services = [...this.#services.store.values()];
+    return [
+      ...this.#shownNeeds(services),
+      ...[...this.#daemonSets.store.values()].flatMap(({ csi }) => csi ?? []),
+      ...services.flatMap(({ loadBalancer }) => loadBalancer ?? []),
+    ];
   }
 
   #readyServices(): readonly ServiceFacts[] {
@@ -195,7 +202,7 @@ export class ClusterFacts {
     resource: string,
     path: string,
     project: (value: unknown) => T | undefined,
-    more: FollowOptions<T> = {},
+    { isExtra = false, ...more }: FollowOptions<T> = {},
   ): Reflector<T> {
     const { api, clock, logger } = this.#options;
     const reflector = new Reflector<T>({
@@ -208,7 +215,7 @@ export class ClusterFacts {
       isSame: isDeepStrictEqual,
       ...more,
     });
-    this.#all.push(reflector as unknown as Reflector<Named>);
+    (isExtra ? this.#extra : this.#all).push(reflector as unknown as Reflector<Named>);
     return reflector;
   }
 }
@@ -219,16 +226,6 @@ const mayBeAbsent: ReadonlySet<string> = new Set(["applications", "appprojects"]
 /** A restarting API server is back sooner. */
 const blindAfterMs = 60_000;
 
-type FollowOptions<T extends Named> = Partial<Pick<ReflectorOptions<T>, "isSame" | "query" | "isCached">>;
-
-function keepDecision(value: unknown): KeptDecision | undefined {
-  const decision = parseDecision(value);
-  if (decision === undefined) return undefined;
-  return { namespace: decision.metadata.namespace, name: decision.metadata.name, decision: compactDecision(decision) };
-}
-
-function keepApproval(value: unknown): KeptApproval | undefined {
-  const approval = parseApproval(value);
-  if (approval === undefined) return undefined;
-  return { namespace: approval.metadata.namespace, name: approval.metadata.name, approval };
+interface FollowOptions<T extends Named> extends Partial<Pick<ReflectorOptions<T>, "isSame" | "query" | "isCached">> {
+  readonly isExtra?: boolean;
 }

@@ -83,6 +83,7 @@ test("projectService leaves out Services without a selector, and projectEndpoint
   expect(projectService({ metadata: { name: "s", namespace: "n" }, spec: { selector: { a: "b" } } })).toEqual({
     namespace: "n",
     name: "s",
+    appName: "",
   });
   const endpoints = [{ conditions: { ready: true } }, { conditions: { ready: false } }, {}];
   const metadata = { name: "s-1", namespace: "n", labels: { "kubernetes.io/service-name": "s" } };

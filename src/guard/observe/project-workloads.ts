@@ -1,6 +1,13 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { countOf, objectsOf, timeMs } from "../json-values.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
+import {
+  csiDependency,
+  loadBalancerDependency,
+  serviceLabel,
+  type Dependency,
+  type ServiceLabel,
+} from "../facts/depended-on.ts";
 import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
 import { stopLabel } from "../decide/stop-step.ts";
 
@@ -61,6 +68,7 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
   const spec = objectOf(objectOf(value)["spec"]);
   const template = objectOf(spec["template"]);
   const namespace = textOf(metadata["namespace"]);
+  const csi = csiDependency(value);
   return {
     namespace,
     name,
@@ -71,6 +79,7 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
     trackedBy: trackerOf(textOf(objectOf(metadata["annotations"])[trackingAnnotation]), `${namespace}/${name}`),
     instance: textOf(objectOf(metadata["labels"])[instanceLabel]),
     updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
+    ...(csi === undefined ? {} : { csi }),
   };
 }
 
@@ -93,18 +102,23 @@ export function projectDeployment(value: unknown): DeploymentFacts | undefined {
   };
 }
 
-/** A Service with a selector. */
 interface ServiceName {
   readonly namespace: string;
   readonly name: string;
 }
 
+/** A Service with a selector. */
+interface KeptService extends ServiceName, ServiceLabel {
+  readonly loadBalancer?: Dependency;
+}
+
 /** Undefined without a selector: Kubernetes does not manage the endpoints of such a Service. */
-export function projectService(value: unknown): ServiceName | undefined {
+export function projectService(value: unknown): KeptService | undefined {
   const name = nameOf(value);
   const selector = objectOf(objectOf(value)["spec"])["selector"];
   if (name === "" || !isObject(selector) || Object.keys(selector).length === 0) return undefined;
-  return { namespace: textOf(metadataOf(value)["namespace"]), name };
+  const loadBalancer = loadBalancerDependency(value);
+  return { ...serviceLabel(value), name, ...(loadBalancer === undefined ? {} : { loadBalancer }) };
 }
 
 interface EndpointSliceFacts extends ServiceName {

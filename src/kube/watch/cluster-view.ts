@@ -7,7 +7,7 @@ import { KubeError, kubeStatusOf, type FollowableApi } from "../client/api.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
-import { projectNetwork, projectPod, sameNetwork, samePod } from "./project.ts";
+import { projectNetwork, projectPod, sameNetwork, samePod, type NamesPod } from "./project.ts";
 import { Reflector } from "./reflector.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
@@ -22,6 +22,8 @@ interface ClusterViewOptions {
   readonly logger: Logger;
   /** The view has only the pods of this node. */
   readonly nodeName: string;
+  /** Pods that count as critical, whatever their priority is. */
+  readonly isNamed?: NamesPod;
 }
 
 interface ClusterHealth {
@@ -36,13 +38,15 @@ interface ClusterHealth {
 export class ClusterView {
   readonly #api: FollowableApi;
   readonly #texts = new SharedTexts();
+  readonly #isNamed: NamesPod | undefined;
   readonly #waiters = new Waiters<PodFacts>();
   readonly #pods: Reflector<PodFacts>;
   readonly #networks: Reflector<NetworkDefinition>;
   #isClosed = false;
 
-  constructor({ api, clock, logger, nodeName }: ClusterViewOptions) {
+  constructor({ api, clock, logger, nodeName, isNamed }: ClusterViewOptions) {
     this.#api = api;
+    this.#isNamed = isNamed;
     this.#pods = new Reflector({
       api,
       clock,
@@ -50,7 +54,7 @@ export class ClusterView {
       resource: "pods",
       path: "/api/v1/pods",
       query: { fieldSelector: `spec.nodeName=${nodeName}` },
-      project: (object) => projectPod(object, this.#texts),
+      project: (object) => projectPod(object, this.#texts, isNamed),
       isSame: samePod,
     });
     const budget = new NetworkBudget({ known: (namespace, name) => this.#networks.store.get(namespace, name) });
@@ -101,7 +105,7 @@ export class ClusterView {
     signal?: AbortSignal,
   ): Promise<PodFacts | undefined> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-    return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts));
+    return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts, this.#isNamed));
   }
 
   /** One live GET; undefined when the server has no such network, or no CRD for networks. */

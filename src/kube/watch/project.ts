@@ -9,9 +9,9 @@ import {
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
-import { isObject, objectOf, textOf } from "../client/json-fields.ts";
+import { isObject, objectOf, textOf, type JsonObject } from "../client/json-fields.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
-import type { PodFacts } from "../../view/pod-facts.ts";
+import { namedPriority, type PodFacts } from "../../view/pod-facts.ts";
 
 /** The annotations of a pod that the daemon reads. The others are dropped. */
 const podAnnotations = [
@@ -29,8 +29,14 @@ const resourceNameCharsMax = 317;
 
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Keeps the few fields of a pod that the daemon uses; undefined for an object without a name. */
-export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undefined {
+/** Whether the settings name such a pod critical. */
+export type NamesPod = (namespace: string, labels: JsonObject) => boolean;
+
+/**
+ * Keeps the few fields of a pod that the daemon uses; undefined for an object without a name. Labels are only looked at
+ * here, because a node's pods have to fit into little memory.
+ */
+export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod = () => false): PodFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
   const name = textOf(metadata["name"]);
@@ -43,12 +49,16 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
     name: name as PodName,
     uid: textOf(metadata["uid"]) as PodUid,
     annotations,
-    priority: typeof spec["priority"] === "number" ? spec["priority"] : undefined,
+    priority: isNamed(namespace, objectOf(metadata["labels"])) ? namedPriority : priorityOf(spec),
     isStatic: isStatic(annotations),
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
   };
+}
+
+function priorityOf({ priority }: JsonObject): number | undefined {
+  return typeof priority === "number" ? priority : undefined;
 }
 
 /** Keeps the few fields of a network definition that the daemon uses; undefined for an object without a name. */

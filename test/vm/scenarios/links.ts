@@ -7,7 +7,7 @@ import { theNode } from "../the-node.ts";
 
 const two = ["links-01", "links-02"];
 
-test("ipvlan, vlan and a macvlan in a vrf: each pod has the device of each kind, and reaches the site", async () => {
+test("ipvlan, vlan and a macvlan in a vrf: each pod has the device of each kind, and reaches the site or the other pod", async () => {
   const scene = await theNode();
   const macvlan = { type: "macvlan", master: uplink, mode: "bridge", ipam: hostLocal("10.215.0.0/24") };
   await applyNetworks(
@@ -37,5 +37,7 @@ test("ipvlan, vlan and a macvlan in a vrf: each pod has the device of each kind,
   const ofFirst = sandboxOf(await untilAttached(scene, [first], ["default/ipv", "default/red", "default/vl58"]), first);
   expect(ofFirst.links.find(({ ifname }) => ifname === "net3")).toMatchObject({ kind: "vlan" });
   await expectPing(scene, ofFirst.netns, "10.213.0.254");
+  const inRed = links.find(({ ifname }) => ifname === "net2")?.addresses[0] ?? "";
+  await expectPing(scene, ofFirst.netns, inRed, "red");
   await removePods(scene, two);
 });

@@ -49,10 +49,10 @@ function summaryOf(view: StatusView, paint: Paint): string {
 function daemonRows(daemons: readonly DaemonView[], paint: Paint): readonly string[] {
   if (daemons.length === 0) return ["neither Levee nor Multus is installed"];
   const columns = Math.max(...daemons.map(({ namespace, name }) => namespace.length + name.length + 1));
-  return daemons.map(({ namespace, name, ready, desired, killed }) => {
+  return daemons.map(({ namespace, name, is, ready, desired, killed }) => {
     const sign = signOf(ready < desired ? "failed" : killed > 0 ? "warning" : "ok", paint);
     const kills = killed === 0 ? "" : `, ${killed} killed for memory in the last hour`;
-    return `${sign} ${`${namespace}/${name}`.padEnd(columns)}   ${ready} of ${desired} ready${kills}`;
+    return `${sign} ${`${namespace}/${name}`.padEnd(columns)}   ${is}, ${ready} of ${desired} ready${kills}`;
   });
 }
 

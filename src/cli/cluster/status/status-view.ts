@@ -5,6 +5,7 @@ import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
 import { podsOf } from "../../check/cni-lines.ts";
 import { plural } from "../../terminal/plural.ts";
+import { partText } from "../cni-daemon-set.ts";
 import { leads } from "../project.ts";
 import { valueOr, type Seen } from "../seen.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -35,6 +36,8 @@ export type StatusPart = "daemons" | "nodes" | "guard" | "decisions" | "pods";
 export interface DaemonView {
   readonly namespace: string;
   readonly name: string;
+  /** Such as `Levee's daemon` or `Multus`. */
+  readonly is: string;
   readonly desired: number;
   readonly ready: number;
   /** Pods of it that were killed for memory in the last hour. */
@@ -103,6 +106,7 @@ function daemonsOf({ daemonSets, pods, nowMs }: Snapshot): readonly DaemonView[]
   return valueOr(daemonSets, []).map((daemonSet) => ({
     namespace: daemonSet.namespace,
     name: daemonSet.name,
+    is: partText(daemonSet),
     desired: daemonSet.desired,
     ready: daemonSet.ready,
     killed: podsOf(daemonSet, valueOr(pods, [])).filter(({ oomKilledMs }) => nowMs - oomKilledMs < killsWithinMs)

@@ -45,12 +45,20 @@ function openShift(object: KubeObject): Finding {
 }
 
 function thin(install: MultusInstall): Finding {
+  const away = isRke2(install)
+    ? "then remove multus from cni: in RKE2's configuration, or RKE2 restores it, and the 00-multus.conf on each node"
+    : "then remove this DaemonSet and its 00-multus.conf on each node";
   return found(
     "blocks",
     titleOf(install.daemonSet),
-    `it is the thin plugin (${install.image}), which the drop-in does not replace`,
-    "install Levee beside it with the release's install.yaml, then remove this DaemonSet and its 00-multus.conf on each node",
+    `it is the thin plugin (${install.image})${isRke2(install) ? " that RKE2 packages" : ""}, which the drop-in does not replace`,
+    `install Levee beside it with the release's install.yaml, ${away}`,
   );
+}
+
+/** RKE2's own chart names the DaemonSet after its release: rke2-multus, in earlier releases rke2-multus-ds. */
+function isRke2({ daemonSet }: MultusInstall): boolean {
+  return /^kube-system\/rke2-multus(?:-ds)?$/u.test(nameOf(daemonSet));
 }
 
 function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Finding[] {
@@ -78,10 +86,11 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
 }
 
 /** kubectl apply replaces only an object of the same name, and refuses another selector. */
-function checkNames({ daemonSet }: MultusInstall): readonly Finding[] {
+function checkNames(install: MultusInstall): readonly Finding[] {
+  const { daemonSet } = install;
   const object = titleOf(daemonSet);
   const copy = "make a copy of the release's multus-drop-in.yaml with this cluster's names, and apply that";
-  const remedy = nameOf(daemonSet).includes("rke2")
+  const remedy = isRke2(install)
     ? `remove multus from cni: in RKE2's configuration, or RKE2 restores it; then ${copy}`
     : copy;
   if (nameOf(daemonSet) !== dropInName)

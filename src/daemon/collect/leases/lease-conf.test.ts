@@ -23,7 +23,15 @@ function nodeWith(
 }
 
 function lease(dataDir: string): Lease {
-  return { dataDir, network: "lan", address: "10.0.0.2", containerId: "c", ifname: "eth0", changedWallMs: 0 };
+  return {
+    dataDir,
+    network: "lan",
+    address: "10.0.0.2",
+    containerId: "c",
+    isBlank: false,
+    ifname: "eth0",
+    changedWallMs: 0,
+  };
 }
 
 const own = `{"cniVersion":"1.0.0","name":"lan","type":"bridge","big":9007199254740993,"ipam":{"type":"host-local","dataDir":"/run/ipam/","subnet":"10.0.0.0/24"}}`;

@@ -10,17 +10,17 @@ function file(name: string, content: string | undefined, kind: FolderEntry["kind
 }
 
 test.each([
-  ["10.0.0.2", "abc\r\neth0", "abc", "eth0"],
-  ["10.0.0.2", "abc", "abc", ""],
-  ["fd00::2", "abc\neth0\n", "abc", "eth0"],
-  ["10.0.0.2", "", "", ""],
-  ["10.0.0.2", "../../etc/passwd\r\neth0", "", "eth0"],
-])("leaseOf reads the file %s with %p", (name, content, containerId, ifname) => {
+  ["10.0.0.2", "abc\r\neth0", { containerId: "abc", isBlank: false, ifname: "eth0" }],
+  ["10.0.0.2", "abc", { containerId: "abc", isBlank: false, ifname: "" }],
+  ["fd00::2", "abc\neth0\n", { containerId: "abc", isBlank: false, ifname: "eth0" }],
+  ["10.0.0.2", "", { containerId: "", isBlank: true, ifname: "" }],
+  ["10.0.0.2", "\0".repeat(70), { containerId: "", isBlank: true, ifname: "" }],
+  ["10.0.0.2", "../../etc/passwd\r\neth0", { containerId: "", isBlank: false, ifname: "eth0" }],
+])("leaseOf reads the file %s with %p", (name, content, read) => {
   expect(leaseOf(file(name, content), place)).toEqual({
     ...place,
     address: name,
-    containerId,
-    ifname,
+    ...read,
     changedWallMs: 5,
   });
 });
@@ -42,6 +42,7 @@ test("orphansAmong finds leases of unknown containers, also when names contain d
     ...place,
     address: "10.0.0.2",
     containerId,
+    isBlank: containerId === "",
     ifname: "",
     changedWallMs: 0,
   }));

@@ -1,4 +1,5 @@
 import type { Lease } from "../../../hands/lease.ts";
+import type { GcAction, GcFinding } from "../../../wire/node-view.ts";
 
 export function leaseKey(lease: Lease): string {
   return `${lease.dataDir}/${lease.network}/${lease.address}/${lease.containerId}`;
@@ -33,4 +34,9 @@ export class KnownContainers {
 /** Leases of unknown containers. The caller decides whether they are old enough to count. */
 export function orphansAmong(leases: readonly Lease[], known: KnownContainers): readonly Lease[] {
   return leases.filter((lease) => lease.containerId === "" || !known.has(lease.containerId));
+}
+
+export function leaseFinding(lease: Lease, why: string, action: GcAction, detail = ""): GcFinding {
+  const { containerId, network, ifname, address } = lease;
+  return { what: "lease", namespace: "", pod: "", containerId, network, ifname, address, why, action, detail };
 }

@@ -111,6 +111,7 @@ test("lookForOrphans skips a folder that other nodes may share, as it does not k
 test("OrphanLeases notes that an old hand cannot look", async () => {
   const hand = { supports: () => false, identity: { software: "levee-shim 0.1" } } as unknown as Hand; // all that is asked of it
   const round = await new OrphanLeases({
+    bootWallMs: () => Promise.resolve(0),
     clock: systemClock,
     config,
     logger: silentLogger,
@@ -118,7 +119,7 @@ test("OrphanLeases notes that an old hand cannot look", async () => {
     turns: new Turns(),
     view: { networks: () => [] },
     confs: new ConfCache(),
-  }).round(hand, { alive: new Set(), gone: new Set(), places: new Set() }, true);
+  }).round(hand, { alive: new Set(), gone: new Set(), places: new Set() }, { toFree: true, toRelease: true });
   expect(round).toEqual({
     findings: [],
     notes: ["Addresses of host-local cannot be looked at: levee-shim 0.1 is too old"],

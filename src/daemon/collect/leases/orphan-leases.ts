@@ -13,7 +13,8 @@ import type { Sight } from "../sight.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
 import type { Lease } from "../../../hands/lease.ts";
-import { leaseKey } from "./leases.ts";
+import { leaseFinding, leaseKey } from "./leases.ts";
+import { freeSpent } from "./spent-leases.ts";
 
 /** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
 const orphanMsMin = 600_000;
@@ -21,6 +22,7 @@ const orphanMsMin = 600_000;
 const releasesMax = 64;
 
 interface LeaseNeeds {
+  readonly bootWallMs: () => Promise<number>;
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir" | "cniDir" | "delegates" | "runtimeCniDir">;
   readonly logger: Logger;
@@ -35,7 +37,20 @@ interface LeaseRound {
   readonly notes: readonly string[];
 }
 
-/** Finds addresses of host-local without a sandbox, and releases them only when a person asks. */
+type Judged = readonly [Lease, GcFinding];
+
+/** What a round may do. */
+interface Leave {
+  /** Free addresses of an earlier boot whose file is empty. */
+  readonly toFree: boolean;
+  /** Release addresses of containers that are not known. */
+  readonly toRelease: boolean;
+}
+
+/**
+ * Finds addresses of host-local without a sandbox. Those of an earlier boot whose file is empty are freed; all others are
+ * released only when a person asks.
+ */
 export class OrphanLeases {
   readonly #needs: LeaseNeeds;
   readonly #looks = new Looks();
@@ -50,7 +65,7 @@ export class OrphanLeases {
     return this.#orphans;
   }
 
-  async round(hand: Hand, sight: Sight, isFixing: boolean): Promise<LeaseRound> {
+  async round(hand: Hand, sight: Sight, leave: Leave): Promise<LeaseRound> {
     if (!hand.supports("list"))
       return {
         findings: [],
@@ -59,24 +74,36 @@ export class OrphanLeases {
     const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
     const nowMs = this.#needs.clock.monotonicMs();
     this.#looks.note(orphans.map(leaseKey), nowMs);
-    const certain = new Set(orphans.filter((lease) => this.#isOld(lease, nowMs)));
-    const findings: GcFinding[] = [];
-    const released = new Set<Lease>();
-    for (const lease of orphans) {
-      const finding = findingOf(lease, certain.has(lease), doubt);
-      const isDue = isFixing && finding.action === "release" && released.size < releasesMax;
-      if (isDue) released.add(lease);
-      findings.push(isDue ? await this.#release(hand, lease, finding) : finding);
-    }
-    this.#orphans = [...certain].filter((lease) => !released.has(lease));
-    const isHeld = doubt !== "" && orphans.length > 0;
-    return { findings, notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes };
+    const spent = await freeSpent(hand, orphans, { ...this.#needs, isActing: leave.toFree });
+    const others = orphans
+      .filter((lease) => !spent.has(lease))
+      .map((lease) => [lease, findingOf(lease, this.#isOld(lease, nowMs), doubt)] as const);
+    const judged = [...spent, ...(leave.toRelease ? await this.#releaseDue(hand, others) : others)];
+    this.#orphans = judged
+      .filter(([, { action }]) => action !== "wait" && action !== "released")
+      .map(([lease]) => lease);
+    const isHeld = doubt !== "" && orphans.some(({ containerId }) => containerId !== "");
+    return {
+      findings: judged.map(([, finding]) => finding),
+      notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes,
+    };
   }
 
   /** By the file's own time, which may be wrong, or by the time since the first look at it. */
   #isOld(lease: Lease, nowMs: number): boolean {
     const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
     return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;
+  }
+
+  async #releaseDue(hand: Hand, judged: readonly Judged[]): Promise<readonly Judged[]> {
+    const outcomes: Judged[] = [];
+    let releases = 0;
+    for (const [lease, finding] of judged) {
+      const isDue = finding.action === "release" && releases < releasesMax;
+      if (isDue) releases += 1;
+      outcomes.push([lease, isDue ? await this.#release(hand, lease, finding) : finding]);
+    }
+    return outcomes;
   }
 
   async #release(hand: Hand, lease: Lease, finding: GcFinding): Promise<GcFinding> {
@@ -97,12 +124,10 @@ export class OrphanLeases {
 }
 
 function findingOf(lease: Lease, isCertain: boolean, doubt: string): GcFinding {
-  const { containerId, network, ifname, address } = lease;
-  const isNameless = containerId === "";
+  const isNameless = lease.containerId === "";
   const why = isNameless
-    ? `the file names no container; remove ${lease.dataDir}/${network}/${address} by hand`
-    : `this node does not know the container ${containerId}`;
+    ? `the file names no container; remove ${lease.dataDir}/${lease.network}/${lease.address} by hand`
+    : `this node does not know the container ${lease.containerId}`;
   const canBeReleased = !isNameless && doubt === "";
-  const action = !isCertain ? "wait" : canBeReleased ? "release" : "report";
-  return { what: "lease", namespace: "", pod: "", containerId, network, ifname, address, why, action, detail: "" };
+  return leaseFinding(lease, why, !isCertain ? "wait" : canBeReleased ? "release" : "report");
 }
