@@ -210,6 +210,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(guard.containers[0]).toMatchObject({
       image: `example.com/levee-guard@sha256:${"2".repeat(64)}`,
       args: [
+        "--gate-door=label",
         "--git-repository=https://git.example/a.git,branch=main,path=apps/a,path=apps/b,credentials=/etc/levee-git/first.secret",
         "--git-repository=git@git.example:b.git,alias=https://git.example/b,credentials=/etc/levee-git/first.secret,push=direct",
       ],
@@ -237,7 +238,11 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     );
     expect(made.stderr).toBe("");
     const guard = podSpec(byName(objectsOf(made.text))["Deployment/levee-guard"]);
-    const args = [`--alertmanager=${alertmanager}`, "--alertmanager=http://alertmanager.example:9093"];
+    const args = [
+      "--gate-door=label",
+      `--alertmanager=${alertmanager}`,
+      "--alertmanager=http://alertmanager.example:9093",
+    ];
     expect(guard.containers[0]).toMatchObject({ args });
     expect(guard.containers[0]?.volumeMounts.at(-1)).toEqual(mount);
     expect(guard.volumes.at(-1)).toEqual(volume);

@@ -33,7 +33,13 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   ]);
 }
 
-const crds = ["network-attachment-definition.yaml", "decision.yaml", "decision-approval.yaml"];
+const crds = [
+  "network-attachment-definition.yaml",
+  "decision.yaml",
+  "decision-approval.yaml",
+  "reboot-gate.yaml",
+  "reboot-exception.yaml",
+];
 const guardFile = "deploy/guard/kustomization.yaml";
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
@@ -49,6 +55,8 @@ function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
     .replace("  replicas: 2\n", "  replicas: {{ int .Values.guard.replicas }}\n")
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
+    // The chart's values name the doors.
+    .replace(/^ +args: \[ --gate-door=label \]\n/mu, "")
     .replace(/^ +- name: git-credentials-0\n +mountPath: .*\n +readOnly: true\n/mu, gitMounts + extraMounts)
     .replace(/^ +- name: git-credentials-0\n +secret:\n(?: {12}.*\n)+/mu, gitVolumes + extraVolumes)
     .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);
@@ -89,8 +97,23 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories }}
+          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
           args:
+            {{- range .gate.doors }}
+            - {{ printf "--gate-door=%s" . | quote }}
+            {{- end }}
+            {{- with .gate.window }}
+            - {{ printf "--reboot-window=%s" . | quote }}
+            {{- end }}
+            {{- range .gate.kured }}
+            - {{ printf "--kured=%s" . | quote }}
+            {{- end }}
+            {{- if ne (int .gate.atOnce) 1 }}
+            - {{ printf "--gate-at-once=%d" (int .gate.atOnce) | quote }}
+            {{- end }}
+            {{- if ne (int .gate.expirySeconds) 120 }}
+            - {{ printf "--gate-expiry=%d" (int .gate.expirySeconds) | quote }}
+            {{- end }}
             {{- with .cluster }}
             - {{ printf "--cluster=%s" . | quote }}
             {{- end }}

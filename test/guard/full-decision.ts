@@ -97,6 +97,7 @@ export function fullDecision(name: string, namespace = "levee-system"): Decision
         steps: steps(),
       }),
       steps: steps(),
+      revisions: [{ at, planHash: `sha256:${"0".repeat(64)}`, change: "25 more pods" }],
     },
   };
 }
@@ -108,6 +109,8 @@ export function fullStatus(): DecisionStatus {
     approval: { name: "yes", by: "alice", at },
     startedAt: at,
     endedAt: at,
+    takeovers: 1,
+    audit: [{ at, leader: "levee-guard-a", what: "Running: removing" }],
     intent: { step: 4, batch: 1, uids: ["u-1"], at },
     steps: [
       {

@@ -108,8 +108,8 @@ export const checkCodes = {
   LVE0502: {
     title: "no node waits for a reboot",
     means:
-      "This is the node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate does with it.",
-    todo: "After a day, see docs/runbooks/KuredRebootBacklog.md: it shows how to find what blocks the reboot.",
+      "This is the node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate does with it. What the gate says is shown beside it.",
+    todo: "levee gate why NODE names every reason and how to clear it. Without a gate, see docs/runbooks/KuredRebootBacklog.md.",
   },
   LVE0601: {
     title: "no namespace has a backlog",

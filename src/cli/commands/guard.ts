@@ -6,13 +6,14 @@ import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
+import { addGateOptions, gateSettings, type GateOptions } from "../cluster/gate-options.ts";
 import { guardPlaces } from "../cluster/guard-options.ts";
 import type { Shell } from "../shell.ts";
 
 /** Each mirror may take 64Mi of the Deployment's volume. */
 const repositoriesMax = 8;
 
-interface GuardCommandOptions extends KubeOptions {
+interface GuardCommandOptions extends KubeOptions, GateOptions {
   readonly namespace: string;
   readonly cluster: string;
   readonly metricsPort?: string;
@@ -25,7 +26,7 @@ interface GuardCommandOptions extends KubeOptions {
 }
 
 export function addGuard(program: Command, shell: Shell): void {
-  program
+  const command = program
     .command("guard")
     .configureHelp({ showGlobalOptions: false })
     .description("Run the guard in the foreground: it watches the whole cluster and proposes Decisions")
@@ -79,6 +80,7 @@ export function addGuard(program: Command, shell: Shell): void {
       ].join("\n"),
     )
     .action((options: GuardCommandOptions) => guard(shell, options));
+  addGateOptions(command, several);
 }
 
 function several(value: string, before: readonly string[] = []): readonly string[] {
@@ -88,6 +90,7 @@ function several(value: string, before: readonly string[] = []): readonly string
 async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> {
   const { clock } = shell;
   const asked = guardPlaces(options);
+  const gate = gateSettings(options);
   const logger = new JsonLogger({ clock, level: "info", write: (line) => shell.stderr.write(line) });
   // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
@@ -104,7 +107,7 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
   const git = await gitOf(shell, options);
   const api = await openKubeApi(shell, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, ...places }, shell.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, gate, ...places }, shell.interrupted);
   } finally {
     logger.flush();
     api.close();

@@ -243,7 +243,7 @@ test("propose keeps a step within 1,000 targets and a Decision within 2,000; the
   const sizes = (steps: readonly Step[] = []): readonly number[] =>
     steps.flatMap((step) => (step.action === "RemovePods" ? [step.targets.length] : []));
   expect(sizes(first[1]?.spec.steps)).toEqual([1_000, 1_000]);
-  const [second] = propose({ ...facts, decisions: created(first, "Proposed") }, settings);
+  const [second] = propose({ ...facts, decisions: created(first, "Approved") }, settings);
   expect(sizes(second?.spec.steps)).toEqual([1_000, 300]);
   const both = [...uids(first[1]?.spec.steps ?? []), ...uids(second?.spec.steps ?? [])];
   expect(new Set(both).size).toBe(3_300);

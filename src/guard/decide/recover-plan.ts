@@ -74,7 +74,7 @@ function leftOutNotes(
   return [
     ...(covered === 0 ? [] : [`${covered} more pods of the avalanche are targets of another Decision`]),
     ...(others === 0 ? [] : [`${others} more pods are left alone: by their client's name, a person created them`]),
-    "Later pods are not touched; they go into a later Decision",
+    "Until it is approved, this plan follows the cause. Pods that come later are not touched; they go into one later Decision",
   ];
 }
 

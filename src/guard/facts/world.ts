@@ -19,6 +19,8 @@ export interface World {
   readonly applications: readonly ApplicationFacts[];
   readonly projects: readonly ProjectFacts[];
   readonly alerts: readonly AlertFacts[];
+  /** Why nobody can say which alerts fire, where an Alertmanager is set; absent when it was read lately. */
+  readonly alertsUnread?: string;
   readonly nodeViews: readonly NodeViewFacts[];
   readonly decisions: readonly Decision[];
   /** The ownerless-pod policy and the binding that denies by label are installed. */
@@ -40,6 +42,15 @@ export interface NodeFacts {
   readonly memoryBytes: number;
   /** The internal IP address; empty when it has none. */
   readonly address: string;
+  /** When the condition Ready last changed; absent when unknown. */
+  readonly readyChangedMs?: number;
+  /** `spec.unschedulable`. */
+  readonly isCordoned?: true;
+  /** When the taint of a cordon was added; absent when unknown. */
+  readonly cordonedMs?: number;
+  readonly isControlPlane?: true;
+  /** Another one means that the node was started again. */
+  readonly bootId?: string;
 }
 
 export interface NamespaceFacts {
@@ -62,6 +73,8 @@ export interface DaemonSetFacts {
   readonly instance: string;
   /** Strategy OnDelete: a change restarts nothing until the pods are deleted. */
   readonly updatesOnDelete: boolean;
+  /** The annotation in which kured keeps its lock, as written; absent without a lock. */
+  readonly kuredLock?: string;
   /** It registers a CSI driver with the kubelet. */
   readonly csi?: Dependency;
 }
@@ -167,6 +180,10 @@ export interface NodeViewFacts {
   readonly oomKills?: number;
   /** Time since the older of its two watches (pods, networks) last heard anything. */
   readonly watchAgeMs?: number;
+  /** The node itself has a mark that asks for a reboot; undefined while nobody has looked. */
+  readonly isRebootRequired?: boolean;
+  /** Since when, by the node's clock; only where a reboot is required. */
+  readonly rebootRequiredSinceMs?: number;
 }
 
 export interface GitFileFacts {

@@ -31,6 +31,8 @@ import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 /** Facts that do not come from the API server. Each source answers at once with what it has. */
 export interface OtherSources {
   readonly alerts: () => readonly AlertFacts[];
+  /** Why the alerts cannot be told, where an Alertmanager is set. */
+  readonly alertsUnread?: () => string | undefined;
   readonly nodeViews: () => readonly NodeViewFacts[];
   readonly gitFiles: () => readonly GitFileFacts[];
   readonly gitProblems?: () => readonly GitSourceProblem[];
@@ -136,6 +138,7 @@ export class ClusterFacts {
   /** Everything as it is now. Pods are not copied, so use it at once. */
   world(): World {
     const { clock, settings, sources } = this.#options;
+    const unread = sources.alertsUnread?.();
     return {
       nowMs: clock.wallMs(),
       ...(settings.stuckAfterMs === undefined ? {} : { stuckAfterMs: settings.stuckAfterMs }),
@@ -149,6 +152,7 @@ export class ClusterFacts {
       applications: [...this.#applications.store.values()],
       projects: [...this.#projects.store.values()],
       alerts: sources.alerts(),
+      ...(unread === undefined ? {} : { alertsUnread: unread }),
       nodeViews: sources.nodeViews(),
       decisions: this.decisions(),
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
