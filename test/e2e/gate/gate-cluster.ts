@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { guardUser } from "../guard/guard-server.ts";
+import { guardUser, untilAnswer } from "../guard/guard-server.ts";
 import { mergePatch, PolicyServer } from "../policy-server.ts";
 import { releaseText } from "../shipped/release-text.ts";
 
@@ -13,6 +13,13 @@ export async function startGateCluster(nodes: readonly string[]): Promise<Policy
     server.must(["apply", "-k", join(deploy, "crd")]);
     server.must(["apply", "-f", "-"], releaseText("install.yaml"));
     server.must(["apply", "-f", "-"], releaseText("guard.yaml"));
+    // A definition is served some seconds after it was made; a guard that meets it before waits for longer.
+    for (const path of ["rebootgates", ...["decisions", "decisionapprovals", "rebootexceptions"].map(inHome)])
+      await untilAnswer(
+        server,
+        { method: "GET", path: `/apis/levee.dev/v1alpha1/${path}` },
+        ({ code }) => code === 200,
+      );
     for (const node of nodes) await makeNode(server, node);
     for (const node of nodes) for (const owner of ["levee", "levee-hand"]) await makeDaemonPod(server, node, owner);
     server.must(["-n", "kube-system", "create", "serviceaccount", "kured"]);
@@ -28,6 +35,10 @@ export async function startGateCluster(nodes: readonly string[]): Promise<Policy
     await server.stop();
     throw thrown;
   }
+}
+
+function inHome(resource: string): string {
+  return `namespaces/${home}/${resource}`;
 }
 
 /** The DaemonSet in whose annotation kured keeps its lock. */
@@ -50,6 +61,17 @@ export function doorOf(server: PolicyServer, node: string): string {
     server.must(["-n", home, "get", "pod", podOf(node, owner), "-o", path]),
   );
   return [...new Set(labels)].join(" ");
+}
+
+/** The same without kubectl, for who asks often. */
+export async function askDoor(server: PolicyServer, node: string): Promise<string> {
+  const labels = ["levee", "levee-hand"].map(async (owner) => {
+    const path = `/api/v1/namespaces/${home}/pods/${podOf(node, owner)}`;
+    const { text } = await server.ask({ method: "GET", path });
+    const pod = JSON.parse(text) as { metadata: { labels: Readonly<Record<string, string>> } }; // what the API server prints
+    return pod.metadata.labels["levee.dev/reboot"] ?? "";
+  });
+  return [...new Set(await Promise.all(labels))].join(" ");
 }
 
 export interface WrittenGate {

@@ -31,7 +31,7 @@ export class KuredProcess {
     writeServiceAccount(accountFolder, { token, caFile: server.caFile, namespace: "kube-system" });
     const { hostname, port } = new URL(server.url);
     const args = [
-      ...["--node-id", node, "--ds-name", name, "--period", "2s", "--metrics-port", "0"],
+      ...["--node-id", node, "--ds-name", name, "--period", "2s", "--metrics-host", "127.0.0.1", "--metrics-port", "0"],
       ...["--reboot-command", `touch ${this.#reboot}`, ...door(this.#mark)],
     ];
     this.program = new Program(folder, name, {
