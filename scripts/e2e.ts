@@ -12,6 +12,7 @@ import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
 import { krew } from "../test/peers/krew.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
+import { builtKured, kured } from "../test/peers/kured.ts";
 import { removeLeftovers } from "../test/e2e/apart.ts";
 import { neighbours } from "../test/e2e/neighbour-names.ts";
 import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
@@ -21,6 +22,7 @@ import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { buildNeighbours, chooseNeighbours, isWholeAndGood, notRunLines, runNeighbours } from "./e2e/neighbours.ts";
+import { makeNextImage } from "./e2e/next-image.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { testImages } from "./e2e/test-images.ts";
 import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
@@ -80,6 +82,7 @@ async function chooseAndRun(given: readonly string[], isFull: boolean): Promise<
     console.error(`There is no test ${unknown.join(", ")}\n\n${usage()}`);
     return 2;
   }
+  if (names.includes("gate")) await makeKured();
   const chosen = {
     scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
     files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
@@ -175,7 +178,7 @@ async function prepare(purpose: Purpose = "e2e"): Promise<Around | undefined> {
   }
   build({ shimOnly: false });
   // Before the namespaces are made, in which there is no network.
-  testImages();
+  makeNextImage(testImages());
   const peers = await builtPeers();
   removeLeftovers();
   return { ...peers, busybox };
@@ -193,6 +196,13 @@ function isWithoutGo(): boolean {
     "e2e skipped: Go is not installed, so kube-apiserver, kube-controller-manager, kubelet and Multus cannot be built; npm test covers everything that needs no cluster, including the guard's Decisions and steps",
   );
   return true;
+}
+
+/** Only for who asks for it by name: without kured the file says that it is skipped. */
+async function makeKured(): Promise<void> {
+  if (builtKured() !== undefined) return;
+  const peer = await kured();
+  if ("missing" in peer) console.error(`gate needs kured: ${peer.missing}`);
 }
 
 type Peers = Omit<Around, "busybox">;

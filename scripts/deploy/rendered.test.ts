@@ -185,8 +185,9 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(all));
     const more = template(
       ...["--set=guard.enabled=true", "--set=hand.enabled=false", "--set=image.pullSecrets={theirs}"],
-      "--set=kubernetesApi.host=10.0.0.1",
+      ...["--set=kubernetesApi.host=10.0.0.1", "--set=guard.replicas=1"],
     );
+    expect(more.text).toContain("  replicas: 1\n");
     expect(more.text.match(/imagePullSecrets:\n +- name: theirs\n/gu)).toHaveLength(2);
     expect(more.text.match(/value: "10\.0\.0\.1"\n/gu)).toHaveLength(2);
     const elsewhere = template("--set=guard.enabled=true", "-n=other");
@@ -209,6 +210,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(guard.containers[0]).toMatchObject({
       image: `example.com/levee-guard@sha256:${"2".repeat(64)}`,
       args: [
+        "--gate-door=label",
         "--git-repository=https://git.example/a.git,branch=main,path=apps/a,path=apps/b,credentials=/etc/levee-git/first.secret",
         "--git-repository=git@git.example:b.git,alias=https://git.example/b,credentials=/etc/levee-git/first.secret,push=direct",
       ],
@@ -236,7 +238,11 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     );
     expect(made.stderr).toBe("");
     const guard = podSpec(byName(objectsOf(made.text))["Deployment/levee-guard"]);
-    const args = [`--alertmanager=${alertmanager}`, "--alertmanager=http://alertmanager.example:9093"];
+    const args = [
+      "--gate-door=label",
+      `--alertmanager=${alertmanager}`,
+      "--alertmanager=http://alertmanager.example:9093",
+    ];
     expect(guard.containers[0]).toMatchObject({ args });
     expect(guard.containers[0]?.volumeMounts.at(-1)).toEqual(mount);
     expect(guard.volumes.at(-1)).toEqual(volume);
@@ -250,6 +256,7 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     ['--set-json=guard.extraVolumeMounts=[{"name":"a","mountPath":"etc"}]', "/guard/extraVolumeMounts/0/mountPath"],
     ['--set-json=guard.git.repositories=[{"url":"a,push=direct"}]', "/guard/git/repositories/0/url"],
     ["--set=guard.image.digest=latest", "/guard/image/digest"],
+    ["--set=guard.replicas=0", "/guard/replicas"],
     ["--set=image.digest=latest", "/image/digest"],
     ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],
     [`--set=image.digest=sha256:${"0".repeat(64)}`, "image.digest: this is the chart of the repository"],

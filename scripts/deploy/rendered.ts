@@ -33,7 +33,13 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   ]);
 }
 
-const crds = ["network-attachment-definition.yaml", "decision.yaml", "decision-approval.yaml"];
+const crds = [
+  "network-attachment-definition.yaml",
+  "decision.yaml",
+  "decision-approval.yaml",
+  "reboot-gate.yaml",
+  "reboot-exception.yaml",
+];
 const guardFile = "deploy/guard/kustomization.yaml";
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
@@ -47,7 +53,10 @@ export function imageOf(read: Read): Image {
 /** The guard's manifest for the chart, which takes image, pull secrets and API server from its values. */
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
+    .replace("  replicas: 2\n", "  replicas: {{ int .Values.guard.replicas }}\n")
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
+    // The chart's values name the doors.
+    .replace(/^ +args: \[ --gate-door=label \]\n/mu, "")
     .replace(/^ +- name: git-credentials-0\n +mountPath: .*\n +readOnly: true\n/mu, gitMounts + extraMounts)
     .replace(/^ +- name: git-credentials-0\n +secret:\n(?: {12}.*\n)+/mu, gitVolumes + extraVolumes)
     .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);
@@ -88,8 +97,23 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories }}
+          {{- if or .cluster .alertmanagers .cniDaemons .verifyUrls .prometheus .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
           args:
+            {{- range .gate.doors }}
+            - {{ printf "--gate-door=%s" . | quote }}
+            {{- end }}
+            {{- with .gate.window }}
+            - {{ printf "--reboot-window=%s" . | quote }}
+            {{- end }}
+            {{- range .gate.kured }}
+            - {{ printf "--kured=%s" . | quote }}
+            {{- end }}
+            {{- if ne (int .gate.atOnce) 1 }}
+            - {{ printf "--gate-at-once=%d" (int .gate.atOnce) | quote }}
+            {{- end }}
+            {{- if ne (int .gate.expirySeconds) 120 }}
+            - {{ printf "--gate-expiry=%d" (int .gate.expirySeconds) | quote }}
+            {{- end }}
             {{- with .cluster }}
             - {{ printf "--cluster=%s" . | quote }}
             {{- end }}
@@ -98,6 +122,12 @@ const guardArgs = `          {{- with .Values.guard }}
             {{- end }}
             {{- range .cniDaemons }}
             - {{ printf "--cni-daemon=%s" . | quote }}
+            {{- end }}
+            {{- range .verifyUrls }}
+            - {{ printf "--verify-url=%s" . | quote }}
+            {{- end }}
+            {{- with .prometheus }}
+            - {{ printf "--prometheus=%s" . | quote }}
             {{- end }}
             {{- range .git.repositories }}
             - {{ printf "--git-repository=%s" (include "levee.gitRepository" .) | quote }}

@@ -4,6 +4,7 @@
 mod base;
 mod call;
 mod cni;
+mod gate;
 mod net;
 mod options;
 mod orders;
@@ -29,6 +30,7 @@ fn main() {
         Ok(Options::Cni) => call::serve::serve(started),
         Ok(Options::Resident(options)) => resident::serve::serve(&options),
         Ok(Options::Probe(path)) => probe::serve(&path, started),
+        Ok(Options::Gate(path)) => gate::check::serve(path, started),
         Ok(Options::Version) => print(&format!("{}\n", SOFTWARE), started),
         Ok(Options::Help) => print(HELP, started),
         Err(problem) => {

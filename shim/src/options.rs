@@ -3,6 +3,7 @@
 use std::os::unix::fs::chroot;
 
 use crate::cni::conf::DEFAULT_SOCKET_DIR;
+use crate::gate::check::DEFAULT_FILE;
 use crate::sys;
 
 pub const HELP: &str = "\
@@ -19,6 +20,8 @@ Options:
     --delegate-memory N   memory limit in bytes for all plugins together
     --probe-socket FILE   answer probes on this socket, made before the change of root
   --probe FILE            ask the resident hand on its --probe-socket whether it works: exit 0 if it answers, else 1
+  gate check              say whether this node may be rebooted now: exit 0 if it may, else 1, with one line why
+    --file FILE           the daemon's gateFile on the host (default /run/levee/gate)
   --version, -v           print the version
   --help, -h              print this
 ";
@@ -29,6 +32,8 @@ pub enum Options {
     Help,
     Resident(ResidentOptions),
     Probe(String),
+    /// A wrong command line is a reason to deny.
+    Gate(Result<String, String>),
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -47,6 +52,7 @@ impl Options {
             Some("--help" | "-h") => Ok(Options::Help),
             Some("--resident") => ResidentOptions::read(&arguments[1..]).map(Options::Resident),
             Some("--probe") => read_probe(&arguments[1..]).map(Options::Probe),
+            Some("gate") => Ok(Options::Gate(read_gate(&arguments[1..]))),
             Some(other) => Err(format!("Cannot use the option {:?}: see --help", other)),
         }
     }
@@ -97,6 +103,15 @@ fn read_probe(arguments: &[String]) -> Result<String, String> {
     }
 }
 
+fn read_gate(arguments: &[String]) -> Result<String, String> {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["check"] => Ok(DEFAULT_FILE.to_string()),
+        ["check", "--file", path] if is_absolute(path) => Ok(path.to_string()),
+        ["check", "--file", other] => Err(no_path("--file", other)),
+        _ => Err(format!("Cannot use the arguments {:?} of gate: they must be check [--file FILE]", arguments)),
+    }
+}
+
 fn is_absolute(path: &str) -> bool {
     path.starts_with('/') && !path.contains('\0')
 }
@@ -134,6 +149,17 @@ mod tests {
             &["--x", "1"],
         ] {
             assert!(resident(wrong).is_err(), "{:?}", wrong);
+        }
+    }
+
+    #[test]
+    fn a_gate_names_at_most_one_file() {
+        let gate =
+            |arguments: &[&str]| read_gate(&arguments.iter().map(|argument| argument.to_string()).collect::<Vec<_>>());
+        assert_eq!(gate(&["check"]), Ok("/run/levee/gate".to_string()));
+        assert_eq!(gate(&["check", "--file", "/run/g"]), Ok("/run/g".to_string()));
+        for wrong in [&[][..], &["look"], &["check", "--file"], &["check", "--file", "g"], &["check", "x", "/run/g"]] {
+            assert!(gate(wrong).is_err(), "{:?}", wrong);
         }
     }
 

@@ -10,3 +10,9 @@ export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 export const configSourceAnnotation = "kubernetes.io/config.source";
 /** On a pod of the API server, by kubelet: the pod mirrors a static one. */
 export const configMirrorAnnotation = "kubernetes.io/config.mirror";
+/**
+ * A label, on the pods of the daemon and the hand: `deny` keeps kured (`--blocking-pod-selector=levee.dev/reboot=deny`)
+ * from rebooting their node. The guard writes `allow` while a reboot is allowed. Either side closes.
+ */
+export const gateLabel = "levee.dev/reboot";
+export const gateLabelDeny = "deny";

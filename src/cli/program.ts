@@ -7,6 +7,7 @@ import { addDecisions } from "./commands/decisions.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
 import { addExplain } from "./commands/explain.ts";
+import { addGate } from "./gate/gate-command.ts";
 import { addGc } from "./commands/gc.ts";
 import { addGitGuard } from "./commands/git-guard.ts";
 import { addGuard } from "./commands/guard.ts";
@@ -74,6 +75,7 @@ export function buildProgram(shell: Shell): Command {
     addCheck,
     addStatus,
     addDecisions,
+    addGate,
     addReport,
     addExplain,
     addGc,

@@ -18,6 +18,7 @@ const commands = [
   "check",
   "status",
   "decisions",
+  "gate",
   "report",
   "explain",
   "gc",

@@ -26,6 +26,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly runtimeCniDir: string;
   readonly socketDir: string;
   readonly daemonSocketDir: string | undefined;
+  /** The ticket of `levee-shim gate check`; undefined when off. */
+  readonly gateFile: string | undefined;
   readonly logLevel: LogLevel;
   /** Off when undefined. */
   readonly metricsPort: number | undefined;
@@ -105,6 +107,7 @@ type OwnSettings = Pick<
   | "runtimeCniDir"
   | "socketDir"
   | "daemonSocketDir"
+  | "gateFile"
 >;
 
 function readOwn(from: SettingsReader): OwnSettings {
@@ -119,6 +122,7 @@ function readOwn(from: SettingsReader): OwnSettings {
     runtimeCniDir: from.path("runtimeCniDir", pathKnobs.runtimeCniDir.bytesMax) ?? pathKnobs.runtimeCniDir.default,
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
+    gateFile: from.path("gateFile", pathKnobs.gateFile.bytesMax),
   };
 }
 

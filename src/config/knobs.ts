@@ -71,6 +71,12 @@ export const numberKnobs = {
       "The size of the flight recorder's files below `stateDir`, which `levee why` reads. An ADD with its DEL takes about 2 KiB, so the default holds the last two thousand pods.",
     origin: "levee",
   },
+  gateLookMs: ms(
+    20_000,
+    200,
+    60_000,
+    "How often the daemon reads the reboot gate of its node: always where `gateFile` is set, else only while the guard has opened the gate. One small request.",
+  ),
   undoRetryMs: ms(5_000, 100, 600_000, "Pause before an unfinished undo is tried again."),
 } as const satisfies Record<string, NumberKnob>;
 
@@ -129,6 +135,14 @@ export const pathKnobs = {
     bytesMax: 72,
     reason: "The same folder as the shim sees it on the host; the default is `socketDir` without a leading `/host`.",
     origin: "multus",
+  },
+  gateFile: {
+    unit: "path",
+    default: undefined,
+    bytesMax: 1_024,
+    reason:
+      "File in memory, such as `/host/run/levee/gate`, in which the daemon keeps whether its node may be rebooted, for `levee-shim gate check`; off unless set.",
+    origin: "levee",
   },
 } as const satisfies Record<string, PathKnob>;
 

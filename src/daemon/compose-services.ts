@@ -5,10 +5,12 @@ import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
 import type { ConfDir } from "./conf-dir/conf-dir.ts";
 import { startConfDir } from "./conf-dir/start-conf-dir.ts";
+import { GateWatch } from "./gate/gate-watch.ts";
 import { startNodeHealth } from "./health/node-health.ts";
 import { startNodeWatch } from "./health/node-watch.ts";
 import { startOwnLoad } from "./health/own-load.ts";
 import { registerNodeMetrics } from "./health/node-metrics.ts";
+import { GateTicketFile } from "../state/gate-ticket.ts";
 import type { Service } from "./service.ts";
 import type { Source } from "./source/source.ts";
 import { startStatusRepair } from "./tell/status-repair.ts";
@@ -48,5 +50,17 @@ export async function composeServices(ground: Ground, parts: ServiceParts): Prom
       resident: () => residents.current(),
       primaryPath: () => confDir?.facts().primary,
     }),
+    ...startGateWatch(ground, parts),
   ];
+}
+
+function startGateWatch(ground: Ground, { source, thisNode }: ServiceParts): readonly Service[] {
+  const { config, logger } = ground;
+  const { gateFile: path, gateLookMs: lookMs } = config;
+  if (source.gate !== undefined) {
+    const ticket = path === undefined ? undefined : new GateTicketFile({ ...ground, path });
+    return [new GateWatch({ ...ground, nodeName: thisNode.nodeName, source: source.gate, ticket, lookMs })];
+  }
+  if (path !== undefined) logger.warn("gateFile has no effect: without a cluster nobody decides about reboots");
+  return [];
 }

@@ -10,6 +10,11 @@ import { argoOwners } from "./decide/argo-owners.ts";
 import { GitMirrors } from "./git/git-mirrors.ts";
 import { GitSource } from "./git/git-source.ts";
 import { LockRunner } from "./git/lock-runner.ts";
+import { gateAnswer } from "./gate/gate-answer.ts";
+import { GateKeeper } from "./gate/gate-keeper.ts";
+import { gateMetrics } from "./gate/gate-metrics.ts";
+import { GateObjects } from "./gate/gate-objects.ts";
+import type { GateSettings } from "./gate/gate-settings.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import type { Alertmanager } from "./observe/ask-alertmanager.ts";
@@ -25,7 +30,7 @@ import { openMetricsPort } from "./metrics/metrics-port.ts";
 const roundMs = 10_000;
 const leaseName = "levee-guard";
 const syncLookMs = 200;
-/** A plan never changes after its proposal, so one made before git was read has no lock. The guard waits this long for git. */
+/** A plan made before git was read has no lock, and would change as soon as a person reads it. The guard waits this long. */
 const gitLookMsMax = 15_000;
 
 interface GuardOptions {
@@ -44,6 +49,8 @@ interface GuardOptions {
   readonly daemonPort?: number;
   /** The port for Prometheus, leading or not. Absent: none. */
   readonly metricsPort?: number;
+  /** The reboot gate. Absent: none. */
+  readonly gate?: GateSettings;
 }
 
 /**
@@ -60,26 +67,41 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const notes = (): readonly string[] => [...limits.notes, ...live.notes()];
   const sources = { ...live.sources(), ...gitFacts(git), notes, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
+  const gate = gateOf(options, facts);
   git.start();
   live.start();
   let held: Term | undefined;
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
-  using _port = serveMetrics(options, facts, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
+  using _port = serveMetrics(options, { facts, gate }, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
   try {
-    const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, facts, stop);
+    const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, { facts, gate }, stop);
     const { namespace } = settings;
     const term = await new Election({ ...options, namespace, name: leaseName, fenceSeen }).lead(signal);
     held = term;
     logger.info("This guard leads", { identity, fence: term.fence });
     await untilGitIsRead(options, git, AbortSignal.any([signal, term.lost]));
-    await leadUntil({ ...options, facts, limits, term, git: mirrors, onRefused }, signal);
+    await leadUntil({ ...options, facts, keeper: gate?.keeper, limits, term, git: mirrors, onRefused }, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
     await Promise.all([git.close(), live.close()]);
-    await facts.close();
+    await Promise.all([facts.close(), gate?.objects.close()]);
   }
+}
+
+/** The objects of the reboot gate and the one who keeps it. */
+interface GateParts {
+  readonly settings: GateSettings;
+  readonly objects: GateObjects;
+  readonly keeper: GateKeeper;
+}
+
+function gateOf(options: GuardOptions, facts: ClusterFacts): GateParts | undefined {
+  const { gate, settings } = options;
+  if (gate === undefined) return undefined;
+  const objects = new GateObjects({ ...options, namespace: settings.namespace });
+  return { settings: gate, objects, keeper: new GateKeeper({ ...options, gate, facts, objects }) };
 }
 
 function gitFacts(git: GitSource): Pick<OtherSources, "gitFiles" | "gitProblems"> {
@@ -92,7 +114,7 @@ function noRepositories({ clock }: GuardOptions): GitMirrors {
 
 function serveMetrics(
   { metricsPort, logger, clock }: GuardOptions,
-  facts: ClusterFacts,
+  { facts, gate }: { readonly facts: ClusterFacts; readonly gate: GateParts | undefined },
   own: () => Pick<GuardState, "isLeader" | "refusedProposals">,
 ): Disposable {
   if (metricsPort === undefined) return { [Symbol.dispose]: () => undefined };
@@ -103,13 +125,24 @@ function serveMetrics(
     runningMs: clock.monotonicMs() - startedMs,
     health: facts.health(),
   });
-  const answers = { metrics: () => guardMetrics(state()), isReady: () => facts.isCurrent() };
+  const gateText = (): string =>
+    gate === undefined ? "" : gateMetrics({ ...gate, world: facts.world(), isLeader: own().isLeader, clock });
+  const door = gate?.settings.doors.includes("http") === true ? gate.objects : undefined;
+  const answers = {
+    metrics: () => guardMetrics(state()) + gateText(),
+    isReady: () => facts.isCurrent(),
+    ...(door === undefined ? {} : { gate: (node: string) => gateAnswer(node, door.gate(node), clock.wallMs()) }),
+  };
   return openMetricsPort(metricsPort, answers, logger);
 }
 
-async function highestFence({ clock }: GuardOptions, facts: ClusterFacts, signal: AbortSignal): Promise<number> {
+async function highestFence(
+  { clock }: GuardOptions,
+  { facts, gate }: { readonly facts: ClusterFacts; readonly gate: GateParts | undefined },
+  signal: AbortSignal,
+): Promise<number> {
   while (!facts.synced()) await clock.sleep(syncLookMs, signal);
-  return Math.max(0, ...facts.decisions().map(({ status }) => status?.fence ?? 0));
+  return Math.max(gate?.objects.fence() ?? 0, ...facts.decisions().map(({ status }) => status?.fence ?? 0));
 }
 
 async function untilGitIsRead({ clock }: GuardOptions, git: GitSource, signal: AbortSignal): Promise<void> {
@@ -119,6 +152,7 @@ async function untilGitIsRead({ clock }: GuardOptions, git: GitSource, signal: A
 
 interface Leading extends GuardOptions {
   readonly facts: ClusterFacts;
+  readonly keeper: GateKeeper | undefined;
   readonly limits: BudgetLook;
   readonly term: Term;
   readonly git: GitMirrors;
@@ -135,6 +169,7 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
     while (term.isHeld() && !any.aborted) {
       await leading.limits.refresh(leading.facts);
       await oneRound(leading, executors);
+      await leading.keeper?.look(term);
       await clock.sleep(roundMs, any);
     }
     any.throwIfAborted();

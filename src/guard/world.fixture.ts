@@ -44,6 +44,18 @@ export function stuckPod(name: string, changes: Partial<ClusterPod> = {}): Clust
   };
 }
 
+/** A pod of a workload that runs, with the test's changes. */
+export function readyPod(name: string, changes: Partial<ClusterPod> = {}): ClusterPod {
+  return stuckPod(name, {
+    phase: "Running",
+    owner: "ReplicaSet/web",
+    shape: "",
+    everRan: true,
+    isReady: true,
+    ...changes,
+  });
+}
+
 /** `count` pods of one shape on three nodes, one created every 10 s, the last of them 6 minutes ago. */
 export function outagePods(count: number, changes: Partial<ClusterPod> = {}): ClusterPod[] {
   return Array.from({ length: count }, (_, index) => {

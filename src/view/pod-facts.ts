@@ -21,6 +21,8 @@ export interface PodFacts {
   readonly hostNetwork?: boolean;
   /** It has a deletionTimestamp. */
   readonly isDeleting?: boolean;
+  /** Whether its label keeps this node from a reboot; undefined for pods without that label, which are nearly all. */
+  readonly isGateClosed?: boolean;
 }
 
 export type PodChange = Change<PodFacts>;

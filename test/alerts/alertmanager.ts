@@ -59,7 +59,17 @@ export class Alertmanager {
   }
 
   async post(alerts: readonly Labels[]): Promise<void> {
-    const body = JSON.stringify(alerts.map((labels) => ({ labels })));
+    await this.#send(alerts.map((labels) => ({ labels })));
+  }
+
+  /** Ends alerts that fire. */
+  async resolve(alerts: readonly Labels[]): Promise<void> {
+    const endsAt = new Date().toISOString();
+    await this.#send(alerts.map((labels) => ({ labels, endsAt })));
+  }
+
+  async #send(alerts: readonly object[]): Promise<void> {
+    const body = JSON.stringify(alerts);
     const headers = { "content-type": "application/json" };
     const answer = await fetch(`${this.url}/api/v2/alerts`, { method: "POST", headers, body });
     if (!answer.ok) throw new Error(`Alertmanager refused the alerts: ${answer.status} ${await answer.text()}`);

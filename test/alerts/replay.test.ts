@@ -9,6 +9,7 @@ import { nearMisses } from "./near-misses.ts";
 import { oomLoops } from "./oom-loops.ts";
 import { outages } from "./outages.ts";
 import { ownMetrics } from "./own-metrics.ts";
+import { rebootGates } from "./reboot-gates.ts";
 import { replay, type Scenario } from "./replay.ts";
 
 const file = join(import.meta.dir, "../../deploy/alerts/levee.rules.yaml");
@@ -17,6 +18,7 @@ const all: readonly Scenario[] = [
   ...outages(),
   ...oomLoops,
   ...killsAndReboots,
+  ...rebootGates,
   ...argoApplications,
   ...blindness,
   ...ownMetrics,

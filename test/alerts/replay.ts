@@ -17,14 +17,27 @@ export interface Scenario {
 export interface Firing {
   readonly alert: string;
   readonly severity: "warning" | "critical";
-  /** Labels that tell it from others of its name: cluster, namespace, pod, node, source, scope, resource. */
+  /** Labels that tell it from others of its name: cluster, namespace, pod, node, source, scope, resource, reason, mismatch, daemonset. */
   readonly of: Readonly<Record<string, string>>;
   /** First minute in which it fires, and the last; to the end when there is none. */
   readonly from: number;
   readonly to?: number;
 }
 
-const told = ["alertname", "severity", "cluster", "namespace", "pod", "node", "source", "scope", "resource"];
+const told = [
+  "alertname",
+  "severity",
+  "cluster",
+  "namespace",
+  "pod",
+  "node",
+  "source",
+  "scope",
+  "resource",
+  "reason",
+  "mismatch",
+  "daemonset",
+];
 
 /** Asks the real promtool, minute by minute, whether exactly these alerts fire. Empty when they do. */
 export function replay(scenario: Scenario, rules: string): string {

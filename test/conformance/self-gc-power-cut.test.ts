@@ -70,7 +70,7 @@ test("host-local itself cannot free it, a look only tells of it, and a fix frees
   expect((await round(lab, "fix")).findings).toEqual([]);
 });
 
-test("a file of this boot, and one that names a container, are never touched", async () => {
+test("a file that was just written, and one that names a container, are never touched", async () => {
   await using lab = await startGcNode(withPlugins);
   const folder = lab.path("cni/networks/lan");
   const now = await lease(folder, "10.9.0.7", { content: "", ageMs: 0 });

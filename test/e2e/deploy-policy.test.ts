@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fakeShell } from "../../src/cli/fake-shell.fixture.ts";
 import { runCli } from "../../src/cli/main.ts";
-import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
+import { mergePatch, missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
 import { releaseText } from "./shipped/release-text.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
@@ -104,7 +104,8 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
 
   beforeAll(async () => {
     server = await PolicyServer.start();
-    server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
+    for (const crd of ["network-attachment-definition", "reboot-gate"])
+      server.must(["apply", "-f", join(deploy, `crd/${crd}.yaml`)]);
     server.must(["apply", "-f", "-"], releaseText(file));
     for (const node of ["node-a", "node-b"]) server.must(["apply", "-f", "-"], nodeObject(node));
     server.must(["apply", "-f", "-"], podObject({ name: "daemon-a", namespace, account, node: "node-a" }));
@@ -157,6 +158,7 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
       "web-node-a",
       "neither spec nor status",
     ],
+    ["the gate's label of a pod that is not Levee's", gate("deny"), "web-node-a", "no labels"],
     ["a finalizer", { metadata: { finalizers: ["example.com/stay"] } }, "web-node-a", "finalizers"],
   ])("the daemon may not write %s", async (_what, change, pod, words) => {
     const end = await patch(change, { pod });
@@ -164,6 +166,9 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
     expect(end.text).toContain("writes-network-status-only");
     expect(end.text).toContain(words);
   });
+
+  test("the daemon may close the reboot gate on Levee's pods of its node, and never open it", () =>
+    closesAndNeverOpens(server, { namespace, token }));
 
   test("a write whose UID is not the pod's is refused", async () => {
     const end = await patch({
@@ -191,16 +196,57 @@ describe.skipIf(missing !== undefined).each(manifests)("$file", ({ file, namespa
     const allowed = [
       ...["get", "list", "watch"].flatMap((verb) => [can(verb, "pods"), can(verb, nads)]),
       ...[can("patch", "pods", "status"), can("create", "events"), can("patch", "events")],
+      can("get", "rebootgates.levee.dev"),
     ];
     expect(new Set(allowed)).toEqual(new Set(["yes"]));
     const refused = [
       ...["create", "update", "patch", "delete"].flatMap((verb) => [can(verb, "pods"), can(verb, nads)]),
       ...["secrets", "configmaps", "services", "leases.coordination.k8s.io"].map((what) => can("get", what)),
+      ...["list", "create", "update", "patch", "delete"].map((verb) => can(verb, "rebootgates.levee.dev")),
       ...[can("update", "pods", "status"), can("create", "pods", "exec"), can("create", "serviceaccounts", "token")],
     ];
     expect(new Set(refused)).toEqual(new Set(["no"]));
   });
 });
+
+async function closesAndNeverOpens(
+  server: PolicyServer,
+  { namespace, token }: { readonly namespace: string; readonly token: string },
+): Promise<void> {
+  const own = (name: string): string => `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  const write = (name: string, body: unknown): Promise<Answer> =>
+    server.ask({ method: "PATCH", path: own(name), body, type: mergePatch, token });
+  const labels = { "app.kubernetes.io/name": "levee", "levee.dev/reboot": "allow" };
+  for (const node of ["node-a", "node-b"]) {
+    server.must(["apply", "-f", "-"], podObject({ name: `hand-${node}`, namespace, node, labels }));
+    server.must(["apply", "-f", "-"], podObject({ name: `other-${node}`, namespace, node }));
+  }
+  for (const change of [gate("deny"), gate("deny")])
+    expect(await write("hand-node-a", change)).toMatchObject({ code: 200 });
+  for (const [pod, change, words] of [
+    ["hand-node-a", gate(null), "no labels"],
+    ["hand-node-a", gate("allow"), "no labels"],
+    ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/name": null } } }, "no labels"],
+    ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", "more": "1" } } }, "no labels"],
+    ["other-node-a", gate("deny"), "no labels"],
+    ["hand-node-b", gate("deny"), "its own node only"],
+  ] as const) {
+    const end = await write(pod, change);
+    expect({ pod, code: end.code, text: end.text.includes(words) ? words : end.text }).toEqual({
+      pod,
+      code: 403,
+      text: words,
+    });
+  }
+  // Opened by somebody else, with another value: the daemon closes that too.
+  server.must(["label", "pod", "hand-node-a", "-n", namespace, "levee.dev/reboot=allow", "--overwrite"]);
+  expect(await write("hand-node-a", gate("deny"))).toMatchObject({ code: 200 });
+}
+
+/** Writes the label of the reboot gate. */
+function gate(value: string | null): object {
+  return { metadata: { labels: { "levee.dev/reboot": value } } };
+}
 
 interface AnnotationWrite {
   readonly value: string;
@@ -238,13 +284,14 @@ interface PodSpec {
   readonly namespace: string;
   readonly node: string;
   readonly account?: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
-function podObject({ name, namespace, node, account }: PodSpec): string {
+function podObject({ name, namespace, node, account, labels = {} }: PodSpec): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace, annotations: { "example.com/keep": "1" } },
+    metadata: { name, namespace, labels, annotations: { "example.com/keep": "1" } },
     spec: {
       nodeName: node,
       ...(account === undefined ? {} : { serviceAccountName: account }),

@@ -294,15 +294,40 @@ group("Decision", () => {
 });
 
 group("Decision once it is made", () => {
-  test("its spec is frozen, for everybody", async () => {
-    await propose("frozen");
-    for (const spec of [{ summary: "x" }, { steps: [] }, { notes: ["x"] }, { planHash: `sha256:${"1".repeat(64)}` }]) {
-      const answer = await patch(`${decisions}/frozen`, { spec });
-      expect(answer.code).toBe(422);
-      if (!("steps" in spec)) expect(answer.text).toContain("spec is frozen");
+  test("only the guard replaces its plan, and only about the same cause", async () => {
+    await propose("proposed");
+    const change = (spec: object, as?: Ask["as"]): Promise<Answer> => patch(`${decisions}/proposed`, { spec }, as);
+    for (const phase of [undefined, "Proposed"]) {
+      if (phase !== undefined)
+        expect(await status("proposed", { phase, fence: 1, leader: "a" })).toMatchObject({ code: 200 });
+      const refused = await change({ summary: "x" });
+      expect([refused.code, refused.text]).toEqual([403, expect.stringContaining("only the guard") as string]);
+      expect(await change({ summary: `${phase}`, notes: ["x"] }, guard)).toMatchObject({ code: 200 });
+      for (const other of [{ cause: "Other" }, { purpose: "StopSource" }, { subject: { namespace: "other" } }])
+        expect(await change(other, guard)).toMatchObject({
+          code: 422,
+          text: expect.stringContaining("stays about its cause") as string,
+        });
     }
-    expect(await patch(`${decisions}/frozen`, { spec: { summary: "x" } }, guard)).toMatchObject({ code: 403 });
   });
+
+  test.each(["Approved", "Running", "Paused", "Succeeded", "Expired"])(
+    "its plan is frozen once it is %s, for everybody",
+    async (phase) => {
+      const name = `frozen-${phase.toLowerCase()}`;
+      await propose(name);
+      expect(await status(name, { phase, fence: 1, leader: "a" })).toMatchObject({ code: 200 });
+      const specs = [{ summary: "x" }, { notes: ["x"] }, { planHash: `sha256:${"1".repeat(64)}` }, { revisions: [] }];
+      for (const spec of specs)
+        for (const as of [undefined, guard])
+          expect(await patch(`${decisions}/${name}`, { spec }, as)).toMatchObject({
+            code: 422,
+            text: expect.stringContaining("no longer only proposed is frozen") as string,
+          });
+      // Nor is it thawed by a status that is taken away first.
+      expect(await patch(`${decisions}/${name}/status`, { status: null }, guard)).toMatchObject({ code: 422 });
+    },
+  );
 
   test.each([
     ["parameters of another action", { action: "Verify" }],

@@ -99,6 +99,7 @@ group("the guard proposes", () => {
     expect(await round(term)).toEqual({
       outcome: "done",
       created: [],
+      revised: [],
       changed: ["stop-fc-desktop-1", "recover-fc-desktop-1"],
     });
     const listed = server.must(["-n", settings.namespace, "get", "decisions"]);
@@ -151,6 +152,9 @@ group("the largest Decision", () => {
           why: long(1_024),
         })),
         notes: filled(limits.notesMax, () => long(limits.textCharsMax)),
+        revisions: filled(limits.revisionsMax, () => ({
+          ...{ at: now, planHash: `sha256:${"0".repeat(64)}`, change: long(limits.revisionCharsMax) },
+        })),
       };
       const decision = { apiVersion: "levee.dev/v1alpha1", kind: "Decision", metadata: { name }, spec: wide };
       const made = await server.ask({ method: "POST", path, body: decision });
@@ -167,7 +171,7 @@ group("the largest Decision", () => {
           ...(isRemoval(step) ? { leftAlone: step.targets.map((target) => `${target.name}: ${long(60)}`) } : {}),
           ...(step.action === "ListStuck" ? { lines: filled(limits.stuckWorkloadsMax, () => long(512)) } : {}),
         })),
-        audit: filled(512, () => ({ at: now, leader: "guard-a", step: 2, what: long(120) })),
+        audit: filled(limits.auditMax, () => ({ at: now, leader: "guard-a", what: long(limits.auditCharsMax) })),
       };
       for (const batch of [1, 2]) {
         const body = { status: { ...status, intent: { ...status.intent, batch } } };

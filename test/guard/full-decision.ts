@@ -51,15 +51,23 @@ const parts = [
     },
   },
   {
+    action: "RestartWorkload",
+    restartWorkload: { kind: "Deployment", namespace: "traefik", name: "traefik", uid: "u-3", place: "the way in" },
+  },
+  {
     action: "Verify",
     verify: {
       withinSeconds: 600,
+      since: at,
       checks: [
         { check: "BacklogGone", namespace: "fc", podsMax: 5 },
         { check: "DaemonSetReady", namespace: "kube-system", name: "kube-multus-ds" },
         { check: "DeploymentAvailable", namespace: "traefik", name: "traefik" },
+        { check: "StatefulSetReady", namespace: "db", name: "db" },
         { check: "EndpointsReady", namespace: "traefik", name: "traefik" },
         { check: "ApplicationsKnown", unknownMax: 0 },
+        { check: "UrlAnswers", url: "https://update.example/", status: 200 },
+        { check: "ProbesSucceed" },
       ],
     },
   },
@@ -97,6 +105,7 @@ export function fullDecision(name: string, namespace = "levee-system"): Decision
         steps: steps(),
       }),
       steps: steps(),
+      revisions: [{ at, planHash: `sha256:${"0".repeat(64)}`, change: "25 more pods" }],
     },
   };
 }
@@ -108,11 +117,14 @@ export function fullStatus(): DecisionStatus {
     approval: { name: "yes", by: "alice", at },
     startedAt: at,
     endedAt: at,
+    takeovers: 1,
+    audit: [{ at, leader: "levee-guard-a", what: "Running: removing" }],
     intent: { step: 4, batch: 1, uids: ["u-1"], at },
     steps: [
       {
         ...{ id: 4, phase: "Running", message: "batch 1", at, dryRun: "Passed", verified: false, removed: 0, gone: 0 },
         ...{ leftAlone: ["rd-2: started meanwhile"], commit: sha1, lines: ["kubectl get pods"] },
+        followed: [{ kind: "StatefulSet", namespace: "db", name: "db" }],
       },
     ],
   };

@@ -1,12 +1,14 @@
 //! The doorway to the C library: functions that std does not offer, declared by hand for x86_64 and aarch64 Linux.
 //! The wrappers make no decisions; each one turns -1 into an `io::Error`.
 
+mod clocks;
 mod descriptors;
 mod file_systems;
 mod processes;
 mod signals;
 mod sockets;
 
+pub use clocks::*;
 pub use descriptors::*;
 pub use file_systems::*;
 pub use processes::*;

@@ -98,7 +98,7 @@ export const checkCodes = {
     title: "what others depend on goes first in a storm",
     means:
       "In a storm the pods of kube-system, those with a system priority and those that the daemons' criticalPods names start first. This check lists the namespaces with a webhook, a CSI driver, an ingress class or a Service of type LoadBalancer that are not among them. Until they run, the others cannot.",
-    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons. Name only namespaces in which you trust everyone who may create pods.",
+    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons; an empty list says that all may. Name only namespaces in which you trust everyone who may create pods.",
   },
   LVE0501: {
     title: "the nodes are ready",
@@ -108,8 +108,8 @@ export const checkCodes = {
   LVE0502: {
     title: "no node waits for a reboot",
     means:
-      "This is the node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate does with it.",
-    todo: "After a day, see docs/runbooks/KuredRebootBacklog.md: it shows how to find what blocks the reboot.",
+      "This is the node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate does with it. What the gate says is shown beside it.",
+    todo: "levee gate why NODE names every reason and how to clear it. Without a gate, see docs/runbooks/KuredRebootBacklog.md.",
   },
   LVE0601: {
     title: "no namespace has a backlog",

@@ -5,6 +5,7 @@ import { isLeveeDaemon, partText } from "../cluster/cni-daemon-set.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricOf } from "../cluster/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
+import { gateWords, rebootBacklog } from "../gate/reboot-backlog.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import { ageText } from "../terminal/span.ts";
 import {
@@ -145,22 +146,22 @@ function askedLine({ nodes }: DaemonMetrics): ClusterLine {
   return goodLine("LVE0404", nodes.size === 0 ? "Levee's daemon is not installed" : plural(nodes.size, "node"));
 }
 
-/** The node's own mark, as Levee's daemon sees it. */
-function rebootLine({ nowMs, daemonSets }: Snapshot, { nodes }: DaemonMetrics): ClusterLine {
-  const told = [...nodes].flatMap(([node, seen]) => {
-    const metrics = valueOr(seen, []);
-    const required = metricOf(metrics, "levee_node_reboot_required");
-    const sinceSeconds = metricOf(metrics, "levee_node_reboot_required_since_timestamp_seconds") ?? nowMs / 1_000;
-    return required === undefined ? [] : [{ node, isRequired: required === 1, waitsMs: nowMs - sinceSeconds * 1_000 }];
-  });
-  if (told.length === 0) {
+/** The nodes' own marks, as Levee's daemon sees them, with what their gates say. */
+function rebootLine(snapshot: Snapshot, metrics: DaemonMetrics): ClusterLine {
+  const { nowMs, daemonSets } = snapshot;
+  const told = [...metrics.nodes.values()].filter(
+    (seen) => metricOf(valueOr(seen, []), "levee_node_reboot_required") !== undefined,
+  ).length;
+  const waiting = rebootBacklog(snapshot, metrics);
+  if (told === 0 && waiting.length === 0) {
     const hasOurs = valueOr(daemonSets, []).some(isLeveeDaemon);
     const why = hasOurs ? "no daemon answers" : "only Levee's daemon reports it";
     return unknownLine("LVE0502", { why, status: undefined });
   }
-  const waiting = told.filter(({ isRequired }) => isRequired);
-  const evidence = Object.fromEntries(waiting.map(({ node, waitsMs }) => [node, `for ${ageText(waitsMs)}`]));
-  if (waiting.some(({ waitsMs }) => waitsMs > rebootMsMax))
-    return warningLine("LVE0502", `${waiting.length} of ${told.length} do`, evidence);
-  return goodLine("LVE0502", waiting.length === 0 ? plural(told.length, "node") : "none for a day", evidence);
+  const evidence = Object.fromEntries(
+    waiting.map((one) => [one.node, `for ${ageText(nowMs - one.sinceMs)}${gateWords(one)}`]),
+  );
+  if (waiting.some(({ sinceMs }) => nowMs - sinceMs > rebootMsMax))
+    return warningLine("LVE0502", `${waiting.length} of ${Math.max(told, waiting.length)} do`, evidence);
+  return goodLine("LVE0502", waiting.length === 0 ? plural(told, "node") : "none for a day", evidence);
 }

@@ -7,6 +7,7 @@ import type { DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts
 import { policyPaths, projectPolicy } from "../../guard/observe/project-policy.ts";
 import { projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
+import { gatesPath, parseRebootGate, type RebootGate } from "../../wire/reboot-gate.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
 import { cniDaemonSet, type CniDaemonSet } from "./cni-daemon-set.ts";
@@ -33,6 +34,8 @@ export interface Snapshot {
   readonly definitions: Seen<readonly unknown[]>;
   /** Undefined if the cluster has no CRD for Decisions. */
   readonly decisions: Seen<DecisionList | undefined>;
+  /** The reboot gates; empty without their CRD. */
+  readonly gates: Seen<readonly RebootGate[]>;
   readonly approvers: Seen<readonly Approver[]>;
   readonly mayAct: Seen<boolean>;
   readonly budget: Seen<RemovalBudget>;
@@ -70,11 +73,12 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
     seeList(asking, "/apis/apps/v1/daemonsets", (item) => item),
   ]);
   const siteNeeds = "value" in daemonSets ? await seeSiteNeeds(asking, daemonSets.value) : daemonSets;
-  const [lease, policies, definitions, decisions] = await Promise.all([
+  const [lease, policies, definitions, decisions, gates] = await Promise.all([
     seeObject(asking, `/apis/coordination.k8s.io/v1/namespaces/${home}/leases/levee-guard`),
     seePolicies(asking),
     seeDefinitions(asking),
     see(asking, () => decisionsOf(asking, namespace)),
+    seeList(asking, gatesPath, parseRebootGate),
   ]);
   const [approvers, acts, budget, usage] = await Promise.all([
     seeApprovers(asking),
@@ -84,7 +88,7 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
   ]);
   return {
     ...begin,
-    ...{ nodes, namespaces, pods, siteNeeds, policies, definitions, decisions, approvers },
+    ...{ nodes, namespaces, pods, siteNeeds, policies, definitions, decisions, gates, approvers },
     daemonSets: mapped(daemonSets, (items) => items.flatMap((item) => cniDaemonSet(item, told) ?? [])),
     guard: mapped(guard, projectDeployment),
     lease: mapped(lease, guardLease),
@@ -103,7 +107,7 @@ function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot
   return {
     ...{ namespace, nowMs, version: unseen, nodes: unseen, namespaces: unseen, pods: unseen, daemonSets: unseen },
     ...{ guard: unseen, lease: unseen, policies: unseen, definitions: unseen, decisions: unseen, approvers: unseen },
-    ...{ mayAct: unseen, budget: unseen, usage: unseen, siteNeeds: unseen },
+    ...{ gates: unseen, mayAct: unseen, budget: unseen, usage: unseen, siteNeeds: unseen },
   };
 }
 

@@ -55,7 +55,7 @@ export function addDecisions(program: Command, shell: Shell): void {
 
 function addList(decisions: Command, shell: Shell): void {
   const list = addClusterOptions(
-    decisions.command("list").alias("ls").description("List Decisions, oldest first"),
+    decisions.command("list").alias("ls").description("List Decisions: open ones first, then those that have ended"),
   ).addHelpText("after", `${examples("levee decisions list", "levee decisions list -o name")}\n${clusterExitText}`);
   list.action(async (options: ClusterCommandOptions) => {
     const { settings } = contextOf(list, shell, formats);

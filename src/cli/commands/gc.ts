@@ -24,7 +24,7 @@ export function addGc(program: Command, shell: Shell): void {
       [
         "\nA container is dead if its network namespace is gone at two looks, while the hand still sees living ones.",
         "Everything else is only reported, even with --fix. The daemon detaches dead containers by itself, and frees",
-        "addresses whose file is empty since before the last boot; only --fix releases others, by running host-local.",
+        "addresses whose file is empty since before the last boot; only --fix releases others.",
         "Exit status 1: the look failed, or a removal failed; a finding that is only reported does not count.",
         examples("levee gc", "levee gc --fix", "levee gc -o json | jq '.findings[] | select(.what == \"pod\")'"),
       ].join("\n"),

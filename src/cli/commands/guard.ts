@@ -6,18 +6,21 @@ import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
+import { addGateOptions, gateSettings, type GateOptions } from "../cluster/gate-options.ts";
 import { guardPlaces } from "../cluster/guard-options.ts";
 import type { Shell } from "../shell.ts";
 
 /** Each mirror may take 64Mi of the Deployment's volume. */
 const repositoriesMax = 8;
 
-interface GuardCommandOptions extends KubeOptions {
+interface GuardCommandOptions extends KubeOptions, GateOptions {
   readonly namespace: string;
   readonly cluster: string;
   readonly metricsPort?: string;
   readonly cniDaemon?: readonly string[];
   readonly stuckAfter?: string;
+  readonly verifyUrl?: readonly string[];
+  readonly prometheus?: string;
   readonly alertmanager?: readonly string[];
   readonly daemonPort?: string;
   readonly gitRepository?: readonly string[];
@@ -25,7 +28,7 @@ interface GuardCommandOptions extends KubeOptions {
 }
 
 export function addGuard(program: Command, shell: Shell): void {
-  program
+  const command = program
     .command("guard")
     .configureHelp({ showGlobalOptions: false })
     .description("Run the guard in the foreground: it watches the whole cluster and proposes Decisions")
@@ -48,6 +51,12 @@ export function addGuard(program: Command, shell: Shell): void {
       "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
     )
     .option(
+      "--verify-url <setting>",
+      "a page of the site that must answer before a recovery is verified; may be repeated (default: none)",
+      several,
+    )
+    .option("--prometheus <setting>", "Prometheus to ask for blackbox-exporter's probe_success then (default: none)")
+    .option(
       "--git-repository <setting>",
       "a repository that it may read and push to; may be repeated (default: none)",
       several,
@@ -68,7 +77,8 @@ export function addGuard(program: Command, shell: Shell): void {
         "\nTwo may run: one leads, by the lease levee-guard; the other takes over within 20 s. The guard proposes Decisions, and",
         "carries out those that a person approved. It ends with 1 if it loses the lease or a write of its records is refused; start\nit again then. If it lacks the right to read the cluster or to take the lease, it logs that and retries.",
         "",
-        "An Alertmanager is URL[,token=FILE][,ca=FILE][,server-name=NAME]; the options need https.",
+        "An Alertmanager or a Prometheus is URL[,token=FILE][,ca=FILE][,server-name=NAME]; the options need https.",
+        "A page is URL[,status=CODE][,ca=FILE][,server-name=NAME]; without status= it must answer 200.",
         "A repository is URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct], see docs/guard.md.",
         examples(
           "levee guard",
@@ -79,6 +89,7 @@ export function addGuard(program: Command, shell: Shell): void {
       ].join("\n"),
     )
     .action((options: GuardCommandOptions) => guard(shell, options));
+  addGateOptions(command, several);
 }
 
 function several(value: string, before: readonly string[] = []): readonly string[] {
@@ -88,11 +99,12 @@ function several(value: string, before: readonly string[] = []): readonly string
 async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> {
   const { clock } = shell;
   const asked = guardPlaces(options);
+  const gate = gateSettings(options);
   const logger = new JsonLogger({ clock, level: "info", write: (line) => shell.stderr.write(line) });
   // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
-  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, ...places } = asked;
+  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, verifyUrls, prometheus, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
   const settings = {
     ...defaultGuardSettings,
@@ -100,11 +112,13 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
     cluster: options.cluster,
     cniDaemons,
     ...(stuckAfterMs === undefined ? {} : { stuckAfterMs }),
+    ...(verifyUrls === undefined ? {} : { verifyUrls }),
+    ...(prometheus === undefined ? {} : { prometheus }),
   };
   const git = await gitOf(shell, options);
   const api = await openKubeApi(shell, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, ...places }, shell.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, gate, ...places }, shell.interrupted);
   } finally {
     logger.flush();
     api.close();

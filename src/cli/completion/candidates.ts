@@ -6,6 +6,8 @@ import { guardNamespace } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { commandOf } from "../decisions/consent.ts";
 import { readDecisions } from "../decisions/decision-source.ts";
+import type { GatePlace } from "../gate/gate-place.ts";
+import { readExceptions, readGates } from "../gate/read-gates.ts";
 import { outputFormats } from "../terminal/print.ts";
 import { readVendorLock } from "../vendor/vendor-lock.ts";
 import { findVendorRoot } from "../vendor/vendor-root.ts";
@@ -35,7 +37,7 @@ function valuesOf(option: Option, command: Command): readonly string[] {
     case "--output":
       return [
         ...outputFormats,
-        ...(command.parent?.name() === "decisions" ? ["name"] : []),
+        ...(["decisions", "gate", "except"].includes(command.parent?.name() ?? "") ? ["name"] : []),
         ...(command.name() === "check" ? ["short"] : []),
       ];
     case "--fail-on":
@@ -46,17 +48,31 @@ function valuesOf(option: Option, command: Command): readonly string[] {
 }
 
 async function operandsOf({ command, operands, given }: PartialLine, shell: Shell): Promise<readonly string[]> {
-  if (operands.length > 0) return [];
   const path = pathOf(command);
-  if (path === "explain") return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
-  if (path === "completion") return ["bash"];
-  if (path === "vendor verify" || path === "vendor bump") return await vendoredPaths(given["repository"]);
-  const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
-  const isVerdict = speaks.includes(path);
-  return isVerdict || path === "decisions show" || path === "report"
-    ? await decisionNames(given, shell, isVerdict)
-    : [];
+  const names = Object.hasOwn(operandNames, path) ? operandNames[path] : undefined;
+  return operands.length > 0 || names === undefined ? [] : await names(given, shell);
 }
+
+type Names = (given: PartialLine["given"], shell: Shell) => Promise<readonly string[]> | readonly string[];
+
+/** What comes after each command. */
+const operandNames: Readonly<Record<string, Names>> = {
+  "explain": async () => (await import("../explain/topics.ts")).allTopics().map(({ name }) => name),
+  "completion": () => ["bash"],
+  "vendor verify": ({ repository }) => vendoredPaths(repository),
+  "vendor bump": ({ repository }) => vendoredPaths(repository),
+  "decisions show": (given, shell) => decisionNames(given, shell, false),
+  "report": (given, shell) => decisionNames(given, shell, false),
+  ...Object.fromEntries(
+    verdicts.map((verdict): [string, Names] => [
+      `decisions ${commandOf(verdict)}`,
+      (given, shell) => decisionNames(given, shell, true),
+    ]),
+  ),
+  "gate why": (given, shell) => gateNames(given, shell, nodesOf),
+  "gate allow": (given, shell) => gateNames(given, shell, nodesOf),
+  "gate except remove": (given, shell) => gateNames(given, shell, exceptionsOf),
+};
 
 /** Outside of a repository, and with a damaged lock file, there are none. */
 async function vendoredPaths(repository: string | undefined): Promise<readonly string[]> {
@@ -83,6 +99,30 @@ async function decisionNames(given: PartialLine["given"], shell: Shell, isOpen: 
     // Completion has no place to show an error.
     return [];
   }
+}
+
+/** A cluster that does not answer gives no names. */
+async function gateNames(
+  { kubeconfig, context, namespace = guardNamespace }: PartialLine["given"],
+  shell: Shell,
+  names: (place: GatePlace) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  using limit = deadline(shell.clock, clusterMs, () => new Error("too late"), shell.interrupted);
+  const { signal } = limit;
+  try {
+    return await withCluster(shell, { kubeconfig, context }, (api) => names({ api, namespace, signal }));
+  } catch {
+    // Completion has no place to show an error.
+    return [];
+  }
+}
+
+async function nodesOf(place: GatePlace): Promise<readonly string[]> {
+  return (await readGates(place)).map(({ node }) => node);
+}
+
+async function exceptionsOf(place: GatePlace): Promise<readonly string[]> {
+  return (await readExceptions(place)).map(({ name }) => name);
 }
 
 function pathOf(command: Command): string {

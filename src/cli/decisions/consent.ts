@@ -1,4 +1,4 @@
-import type { Decision, Verdict } from "../../guard/decision/decision.ts";
+import type { Decision, DecisionApproval, Verdict } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
 import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases } from "../../guard/decision/decision.ts";
@@ -72,6 +72,18 @@ export async function requireConsent(
       `Cannot ${commandOf(verdict)} ${name}: ${JSON.stringify(typed)} is not its name`,
       {},
     );
+}
+
+/** Throws with the change in words if the plan is no longer the one that was shown. `approval`: a word that came too late. */
+export function requireSamePlan(shown: Decision, now: Decision, approval?: DecisionApproval): void {
+  if (now.metadata.uid === shown.metadata.uid && now.spec.planHash === shown.spec.planHash) return;
+  const { name } = shown.metadata;
+  const change = now.spec.revisions?.at(-1)?.change ?? "it is another Decision of this name";
+  const done =
+    approval === undefined ? "nothing was approved" : `the approval ${approval.metadata.name} does not count`;
+  throw missing("plan-changed", `The plan of ${name} changed while you read it, so ${done}: ${change}`, {
+    remedy: `levee decisions approve ${name}, which shows the new plan`,
+  });
 }
 
 export function commandOf(verdict: Verdict): string {

@@ -2,10 +2,12 @@ import {
   decisionApiVersion,
   decisionGroup,
   decisionVersion,
+  terminalPhases,
   type Decision,
   type DecisionApproval,
   type Verdict,
 } from "../../guard/decision/decision.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { parseApproval } from "../../guard/decision/parse-approval.ts";
 import { parseDecision } from "../../guard/decision/parse-decision.ts";
 import { timeMs } from "../../guard/json-values.ts";
@@ -25,7 +27,7 @@ const pageItems = 20;
 const requestMs = 30_000;
 
 export interface DecisionList {
-  /** Oldest first. */
+  /** Open ones first, the oldest at the top; then those that have ended, the newest at the top. */
   readonly decisions: readonly Decision[];
   /** Names of Decisions that this program cannot read, because a newer guard wrote them. */
   readonly unread: readonly string[];
@@ -153,8 +155,15 @@ function byAge(left: Decision | DecisionApproval, right: Decision | DecisionAppr
   return madeMs(left) - madeMs(right) || (left.metadata.name < right.metadata.name ? -1 : 1);
 }
 
-/** Both Decisions of a cause have the same second; the stop comes before the recovery. */
+/** What waits for an answer comes first. */
 function byTurn(left: Decision, right: Decision): number {
+  const isEnded = (decision: Decision): number => (terminalPhases.has(decisionPhase(decision)) ? 1 : 0);
+  const ended = isEnded(left);
+  return ended - isEnded(right) || (ended === 1 ? byStart(right, left) : byStart(left, right));
+}
+
+/** Both Decisions of a cause have the same second; the stop comes before the recovery. */
+function byStart(left: Decision, right: Decision): number {
   const isStop = ({ spec }: Decision): number => (spec.purpose === "StopSource" ? 1 : 0);
   return madeMs(left) - madeMs(right) || isStop(right) - isStop(left) || byAge(left, right);
 }

@@ -31,6 +31,7 @@ export function decisionText(shown: Shown): string {
       `What is proposed: ${spec.purpose}, ${plural(spec.steps.length, "step")} in this order`,
       planText(shown),
     ),
+    section(paint, "How the plan changed before anybody approved it", revisionText(decision)),
     section(paint, "What can go wrong, and what you still have to do", bullets(spec.notes)),
     section(paint, "What may be removed", bullets(shown.budget.filter((text) => !spec.notes.includes(text)))),
     section(paint, "Approvals and other verdicts", wordsText(shown)),
@@ -90,6 +91,10 @@ function chainText({ spec }: Decision): string {
     .join("");
 }
 
+function revisionText({ spec: { revisions = [] } }: Decision): string {
+  return bullets(revisions.map(({ at, change }) => `${at}: ${change}`));
+}
+
 function wordsText({ approvals, decision, nowMs }: Shown): string {
   if (approvals.length === 0) return "";
   const rows = approvals.map(({ metadata, spec }) => [
@@ -97,10 +102,16 @@ function wordsText({ approvals, decision, nowMs }: Shown): string {
     spec.by.username,
     ageText(nowMs - timeMs(metadata.creationTimestamp)),
     metadata.name,
-    spec.decisionUID === decision.metadata.uid ? (spec.reason ?? "") : "for an earlier Decision of this name",
+    isFor(spec, decision) ?? spec.reason ?? "",
   ]);
   const table = renderTable(["VERDICT", "BY", "AGE", "NAME", "REASON"], rows);
   return table.replace(/^/gmu, "  ").replace(/ {2}$/u, "");
+}
+
+/** Undefined for a word on this very plan. */
+function isFor({ decisionUID, planHash }: DecisionApproval["spec"], { metadata, spec }: Decision): string | undefined {
+  if (decisionUID !== metadata.uid) return "for an earlier Decision of this name";
+  return planHash === spec.planHash ? undefined : "for an earlier plan, so it does not count";
 }
 
 function footText({ decision }: Shown): string {

@@ -107,6 +107,21 @@ describe("levee decisions list", () => {
     expect(second).toStartWith("recover-fc-desktop-1 ");
   });
 
+  test("puts those that have ended below those that wait, the newest of them first", async () => {
+    const ended = ["1", "2"].map((number) => ({
+      ...stored(`recover-old-${number}`, recover!.spec, `2026-05-0${number}T19:00:00Z`),
+      status: { phase: "Succeeded", message: "", fence: 1, leader: "a", since },
+    }));
+    decisions = [...ended, ...decisions];
+    const names = (await levee(["list", "-o", "name"])).out.trim().split("\n");
+    expect(names.map((name) => name.replace("decision.levee.dev/", ""))).toEqual([
+      stop!.name,
+      recover!.name,
+      "recover-old-2",
+      "recover-old-1",
+    ]);
+  });
+
   test("puts the stop first of two that were made in one second, and names the namespace that has none", async () => {
     for (const { metadata } of decisions) metadata.creationTimestamp = since;
     expect((await levee(["list", "-o", "name"])).out).toStartWith("decision.levee.dev/stop-fc-desktop-1\n");
@@ -154,6 +169,21 @@ describe("levee decisions show", () => {
     }
     expect(out).toContain("removes 219 pods of fc-desktop by UID: ");
     expect(out).toContain(`levee decisions approve ${recover!.name}`);
+  });
+
+  test("tells how the plan changed, and whose word is for an earlier one", async () => {
+    const revisions = [{ at: since, planHash: `sha256:${"0".repeat(64)}`, change: "25 more pods, 45 in all" }];
+    decisions[0] = { ...decisions[0]!, spec: { ...recover!.spec, revisions } as Stored["spec"] };
+    const spec = {
+      ...{ decision: recover!.name, decisionUID: `uid-${recover!.name}`, planHash: revisions[0]!.planHash },
+      ...{ verdict: "Approve", by: { username: "alice" } },
+    };
+    approvals = [{ metadata: { name: "w", namespace: "levee-system", uid: "w", creationTimestamp: since }, spec }];
+    const { out } = await levee(["show", recover!.name]);
+    expect(out).toContain(
+      "How the plan changed before anybody approved it\n  - 2026-05-10T19:00:00Z: 25 more pods, 45 in all",
+    );
+    expect(out).toMatch(/Approve +alice .* for an earlier plan, so it does not count/u);
   });
 
   test("shows no control characters of tenants", async () => {
@@ -208,6 +238,30 @@ describe("levee decisions approve", () => {
   ])("says nothing and ends with 4: %s", async (_what, options, typed) => {
     expect((await levee(["approve", stop!.name, ...options], typed)).status).toBe(4);
     expect(approvals).toEqual([]);
+  });
+
+  test.each([
+    ["before the word is given", "GET", 0, "so nothing was approved: 25 more pods"],
+    ["in the moment in which it is given", "POST", 1, "so the approval word-1 does not count: 25 more pods"],
+  ])("ends with 4 and the change in words when the plan is replaced %s", async (_what, method, made, why) => {
+    const serve = server.script;
+    server.script = (request, response) => {
+      serve(request, response);
+      // A person reads for a while: only the first look has the old plan.
+      if (
+        request.method !== method ||
+        !request.url.pathname.includes(method === "GET" ? stop!.name : "decisionapprovals")
+      )
+        return;
+      const planHash = `sha256:${"2".repeat(64)}`;
+      const revisions = [{ at: since, planHash: stop!.spec.planHash, change: "25 more pods" }];
+      decisions[1] = { ...decisions[1]!, spec: { ...stop!.spec, planHash, revisions } as Stored["spec"] };
+    };
+    const { status, err } = await levee(["approve", stop!.name, "--plan-hash", stop!.spec.planHash]);
+    expect(status).toBe(4);
+    expect(err).toContain(`The plan of ${stop!.name} changed while you read it, ${why}`);
+    expect(err).toContain(`try: levee decisions approve ${stop!.name}, which shows the new plan`);
+    expect(approvals).toHaveLength(made);
   });
 
   test("ends with 4 for a Decision that has ended, and with 3 for a user that the policy refuses", async () => {

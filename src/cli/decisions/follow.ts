@@ -24,7 +24,7 @@ export async function follow(following: Following, before: Decision): Promise<De
     return await followToEnd(following, before);
   } catch (thrown) {
     // Ctrl-C ends a request or a sleep, each with a different error.
-    throw following.shell.interrupted.aborted ? leftAlone(before) : thrown;
+    throw following.shell.interrupted.aborted ? followingInterrupted(before) : thrown;
   }
 }
 
@@ -95,7 +95,7 @@ function newsOf(decision: Decision): readonly string[] {
 }
 
 /** A person may think that Ctrl-C also ends the Decision. */
-function leftAlone({ metadata }: Decision): CommandFailure {
+export function followingInterrupted({ metadata }: Decision): CommandFailure {
   return interruptedFailure(`following ${metadata.name}, which goes on`, {
     remedy: `levee decisions pause ${metadata.name} stops it`,
   });

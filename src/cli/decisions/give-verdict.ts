@@ -4,9 +4,9 @@ import { waitMsOf, type ClusterCommandOptions, type WaitOptions } from "../clust
 import type { Context } from "../context.ts";
 import type { Shell } from "../shell.ts";
 import { print } from "../terminal/print.ts";
-import { care, requireConsent, requireOpen, type ConsentOptions } from "./consent.ts";
-import { createApproval, whoAmI, type DecisionSource } from "./decision-source.ts";
-import { follow, requireSucceeded } from "./follow.ts";
+import { care, requireConsent, requireOpen, requireSamePlan, type ConsentOptions } from "./consent.ts";
+import { createApproval, readDecision, whoAmI, type DecisionSource } from "./decision-source.ts";
+import { follow, followingInterrupted, requireSucceeded } from "./follow.ts";
 import { readWithApprovals, showDecision, type ApprovableDecision } from "./show-decision.ts";
 
 export interface VerdictOptions extends ClusterCommandOptions, WaitOptions, ConsentOptions {
@@ -56,8 +56,21 @@ async function approvalFor(
     await requireConsent(shell, shown.decision, verdict, options);
   if (standing !== undefined) return { approval: standing, text: alreadyApprovedText(standing) };
   const by = await whoAmI(source);
+  // A person may read for minutes, and the guard replaces a plan that nobody has approved.
+  const isBound = care[verdict] === "plan";
+  if (isBound) requireSamePlan(shown.decision, await readDecision(source, shown.decision.metadata.name));
   const approval = await createApproval(source, shown.decision, { verdict, by, reason: options.reason });
+  if (isBound) requireSamePlan(shown.decision, await readAfter(shell, source, shown.decision), approval);
   return { approval, text: newApprovalText(approval) };
+}
+
+/** The word is given: who stops the command here must know that the Decision goes on. */
+async function readAfter(shell: Shell, source: DecisionSource, decision: Decision): Promise<Decision> {
+  try {
+    return await readDecision(source, decision.metadata.name);
+  } catch (thrown) {
+    throw shell.interrupted.aborted ? followingInterrupted(decision) : thrown;
+  }
 }
 
 /** A repeated approval, after Ctrl-C perhaps, follows the one that stands and creates no second. */

@@ -9,8 +9,9 @@ interface PhaseExplanation {
 /** What each phase of a Decision means. */
 export const phaseFacts: Readonly<Record<DecisionPhase, PhaseExplanation>> = {
   Proposed: {
-    means: "The guard has found a cause and proposes a fixed plan. Nothing has been done.",
-    why: "It stays open as long as its cause. Meanwhile the outage goes on.",
+    means:
+      "The guard has found a cause and proposes a plan. Nothing has been done. Until somebody approves it, the plan follows the facts, and the message says what changed last.",
+    why: "It stays open as long as its cause. Meanwhile the outage goes on. An approval of an earlier plan does not count.",
     todo: "levee decisions show NAME, then levee decisions approve NAME or reject. The Decision that stops the source is safe to approve first.",
   },
   Approved: {
@@ -20,12 +21,12 @@ export const phaseFacts: Readonly<Record<DecisionPhase, PhaseExplanation>> = {
   },
   Running: {
     means: "The guard carries out the steps one after the other, and checks each one before the next begins.",
-    why: "It pauses if a check fails, if its approval is withdrawn, or if the leader changes.",
+    why: "It pauses if a check fails or its approval is withdrawn. If the leader changes, the next one goes on where that is safe.",
     todo: "levee decisions show NAME. To stop it before its next write: levee decisions pause NAME.",
   },
   Paused: {
     means:
-      "It stopped half-way: a check failed, a person paused it, its approval was withdrawn, or another guard took over.",
+      "It stopped half-way: a check failed, a person paused it, its approval was withdrawn, or the leader changed and the next one could not go on by itself.",
     why: "Finished steps stay done. Nothing more is done, and nothing is repeated.",
     todo: "Read the message and the steps (levee decisions show NAME). Then levee decisions resume NAME, or reject to end it.",
   },
@@ -50,7 +51,7 @@ export const phaseFacts: Readonly<Record<DecisionPhase, PhaseExplanation>> = {
     todo: "Do what is needed by hand; levee decisions show NAME has each step's kubectl lines.",
   },
   Superseded: {
-    means: "Another Decision took its place before it began.",
+    means: "Another Decision about the same cause took its place before it began.",
     why: "It is final, and nothing was done.",
     todo: "levee decisions list shows the other one.",
   },

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { decisionPhases } from "../../guard/decision/decision.ts";
 import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
+import { gateCodes } from "../../wire/gate-codes.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
@@ -23,6 +24,7 @@ test("allTopics has every check, error, phase and runbook, each with what to do"
     ...pages.filter((page) => page !== "README"),
     ...Object.keys(errorCatalogue),
     ...stepActions,
+    ...gateCodes,
     "OwnerlessPodAvalanche",
     ...["approval-required", "plan-changed", "decision-ended", "decision-proposed"],
     ...["decision-unknown", "decision-unreadable", "guard-absent"],
@@ -42,6 +44,7 @@ describe("levee explain", () => {
     ["multusoomloop", "A larger limit alone is eaten by the backlog."],
     ["Paused", "levee decisions resume NAME"],
     ["holdargoapp", "The guard changes nothing in Argo CD"],
+    ["firingalert", "make an exception for its labels"],
     ["approval-required", "pass --plan-hash with the hash you read"],
   ])("tells what %s means, whatever the case", async (name, words) => {
     const { status, out } = await levee(name);

@@ -2,6 +2,10 @@
 import ArgoCDAppsUnknown from "../../../docs/runbooks/ArgoCDAppsUnknown.md" with { type: "text" };
 import CniAddErrorRate from "../../../docs/runbooks/CniAddErrorRate.md" with { type: "text" };
 import ContainerOOMKilledChildren from "../../../docs/runbooks/ContainerOOMKilledChildren.md" with { type: "text" };
+import KuredLockOfAbsentNode from "../../../docs/runbooks/KuredLockOfAbsentNode.md" with { type: "text" };
+import LeveeGateMismatch from "../../../docs/runbooks/LeveeGateMismatch.md" with { type: "text" };
+import LeveeGateStale from "../../../docs/runbooks/LeveeGateStale.md" with { type: "text" };
+import NodeLeftCordoned from "../../../docs/runbooks/NodeLeftCordoned.md" with { type: "text" };
 import KuredRebootBacklog from "../../../docs/runbooks/KuredRebootBacklog.md" with { type: "text" };
 import LeveeBlind from "../../../docs/runbooks/LeveeBlind.md" with { type: "text" };
 import LeveeDecisionPaused from "../../../docs/runbooks/LeveeDecisionPaused.md" with { type: "text" };
@@ -21,6 +25,10 @@ export const runbookPages: Readonly<Record<string, string>> = {
   ArgoCDAppsUnknown,
   CniAddErrorRate,
   ContainerOOMKilledChildren,
+  KuredLockOfAbsentNode,
+  LeveeGateMismatch,
+  LeveeGateStale,
+  NodeLeftCordoned,
   KuredRebootBacklog,
   LeveeBlind,
   LeveeDecisionPaused,

@@ -1,5 +1,7 @@
 import errorsPage from "../../../docs/errors.md" with { type: "text" };
+import gatePage from "../../../docs/gate.md" with { type: "text" };
 import { errorCatalogue } from "../../base/errors.ts";
+import { gateCodes } from "../../wire/gate-codes.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { phaseFacts } from "./decision-phases.ts";
 import { causeFacts, decisionFailures, stepFacts, type Explanation } from "./guard-words.ts";
@@ -14,7 +16,7 @@ export interface Topic {
   readonly text: string;
 }
 
-type TopicKind = "check" | "cause" | "step" | "phase" | "alert" | "error";
+type TopicKind = "check" | "gate" | "cause" | "step" | "phase" | "alert" | "error";
 
 export function allTopics(): readonly Topic[] {
   return [
@@ -23,6 +25,7 @@ export function allTopics(): readonly Topic[] {
     ...wordTopics(stepFacts, "step", "step of a Decision"),
     ...phaseTopics(),
     ...alertTopics(),
+    ...gateTopics(),
     ...errorTopics(),
     ...wordTopics(decisionFailures, "error", "error of a command"),
   ];
@@ -58,6 +61,23 @@ function alertTopics(): readonly Topic[] {
     title: "alert",
     text: page.replace(/^# .*\n+/u, ""),
   }));
+}
+
+function gateTopics(): readonly Topic[] {
+  return gateCodes.map((name) => {
+    const [means = "", ...todo] = gateSection(name);
+    return { name, kind: "gate", title: "reason of the reboot gate", text: parts(means, todo.join("\n\n")) };
+  });
+}
+
+/** The paragraphs of the code's section in docs/gate.md; links go nowhere on a terminal. */
+function gateSection(code: string): readonly string[] {
+  const [, after = ""] = gatePage.split(`### ${code}\n`);
+  const [section = ""] = after.split(/^##/mu);
+  return section
+    .replace(/\[([^\]]+)\]\([^)]+\)/gu, "$1")
+    .trim()
+    .split(/\n{2,}/u);
 }
 
 function errorTopics(): readonly Topic[] {

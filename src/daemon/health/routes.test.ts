@@ -74,8 +74,12 @@ describe("answerHttp", () => {
   test("/loadz serves the load alone, with the same numbers, and not on the health port", () => {
     const { get, metrics } = setUp();
     metrics.gauge("levee_waiting", "Waits", () => [{ labels: { kind: "attach" }, value: 3 }]);
+    metrics.gauge("levee_node_reboot_required", "Mark", () => [{ labels: { node: "n1" }, value: 1 }]);
     const head = "# HELP levee_waiting Waits\n# TYPE levee_waiting gauge\n";
-    expect(get("/loadz").body).toBe(`${head}levee_waiting{kind="attach"} 3\n`);
+    const mark = "# HELP levee_node_reboot_required Mark\n# TYPE levee_node_reboot_required gauge\n";
+    expect(get("/loadz").body).toBe(
+      `${head}levee_waiting{kind="attach"} 3\n${mark}levee_node_reboot_required{node="n1"} 1\n`,
+    );
     expect(get("/loadz", "health").status).toBe(404);
   });
 

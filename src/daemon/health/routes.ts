@@ -75,6 +75,8 @@ const loadFamilies = [
   "levee_memory_limit_bytes",
   "levee_memory_oom_kills_total",
   "levee_view_last_event_age_seconds",
+  "levee_node_reboot_required",
+  "levee_node_reboot_required_since_timestamp_seconds",
 ] as const;
 
 /** Liveness: any answer proves that the event loop turns. Only a stuck journal write is worth a restart. */

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
 import { inClusterAccess, serviceAccountFolder } from "../../kube/access/in-cluster.ts";
@@ -44,4 +45,11 @@ export async function accessOf(
     return inClusterAccess({ host, port, folder: accountFolder, clock });
   }
   return kubeconfig === undefined ? undefined : await kubeconfigAccess({ paths: [kubeconfig], clock });
+}
+
+/** The namespace of the daemon's pod; undefined where it is none. Without it the daemon finds no pods of its own. */
+export async function ownNamespace({ service }: ClusterPlace): Promise<string | undefined> {
+  if (service === undefined) return undefined;
+  const text = await readFile(`${service.accountFolder}/namespace`, "utf8").catch(() => "");
+  return text.trim() === "" ? undefined : text.trim();
 }

@@ -6,6 +6,7 @@ import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import type { NamesPod } from "../../kube/watch/project.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
+import { kubeGate } from "../gate/kube-gate.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
@@ -18,15 +19,17 @@ interface ClusterOptions {
   readonly config: Pick<DaemonConfig, "criticalPods">;
   readonly access: KubeAccess;
   readonly nodeName: string;
+  /** The daemon's own; undefined for a daemon that is no pod of the cluster. */
+  readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
 }
 
 /** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
-export function openCluster({ config, access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
+export function openCluster({ config, access, nodeName, namespace, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
-  const isNamed: NamesPod = (namespace, labels) => isSelected(config.criticalPods, namespace, labels);
+  const isNamed: NamesPod = (of, labels) => isSelected(config.criticalPods, of, labels);
   const cluster = new ClusterView({ api, clock, logger, nodeName, isNamed });
   const view = kubeView(cluster, access.server, clock);
   const helpOfStatuses = "Network-status annotations by outcome";
@@ -44,6 +47,7 @@ export function openCluster({ config, access, nodeName, clock, logger, metrics }
     eventTeller,
     statusTeller,
     nodeName,
+    gate: kubeGate({ api, nodeName, namespace, pods: () => cluster.pods() }),
     health: () => {
       const { pods, networks } = cluster.health();
       return [pods, networks];

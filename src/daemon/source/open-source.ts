@@ -3,7 +3,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { silentEventTeller } from "../tell/event-teller.ts";
-import { accessOf, type ClusterPlace } from "./kube-access.ts";
+import { accessOf, ownNamespace, type ClusterPlace } from "./kube-access.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 import { silentStatusTeller } from "../tell/status-teller.ts";
@@ -29,7 +29,7 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   if (access === undefined) return noSource();
   const nodeName = nodeNameOf(cluster);
   const { openCluster } = await import("./kube-source.ts");
-  return openCluster({ ...options, access, nodeName });
+  return openCluster({ ...options, access, nodeName, namespace: await ownNamespace(cluster) });
 }
 
 /** Without a name, every node would watch the pods of the whole cluster. */

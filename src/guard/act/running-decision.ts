@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { KubeError, kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/client/api.ts";
 import { changedAt, type Leadership } from "../decide/next-status.ts";
+import { withAudit } from "../decision/status-audit.ts";
 import { decisionApiVersion, type Decision, type DecisionStatus, type StepStatus } from "../decision/decision.ts";
 import { textCharsMax } from "../decision/limits.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
@@ -74,8 +75,9 @@ export class RunningDecision {
       leader: leader.identity,
       ...(step === undefined ? {} : { steps: withStep(this.#decision.status?.steps ?? [], { at, ...step }) }),
     };
-    await this.#send(status);
-    this.#decision = { ...this.#decision, status };
+    const told = withAudit(this.#decision.status, status, at);
+    await this.#send(told);
+    this.#decision = { ...this.#decision, status: told };
   }
 
   async #send(status: DecisionStatus): Promise<void> {

@@ -2,12 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { kubeStatusOf, metadataOnly, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
-import { listPages } from "../../kube/watch/list-pages.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
-import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
-import { parseApproval } from "../decision/parse-approval.ts";
+import type { Decision } from "../decision/decision.ts";
 import { decisionPath, isPassing } from "./running-decision.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";
+import { liveApprovals } from "./live-approvals.ts";
 import { LivePolicies } from "./live-policies.ts";
 
 interface GateOptions {
@@ -43,7 +42,8 @@ export class WriteGate implements KubeApi {
     const { clock, leader, decision } = this.#options;
     this.#mustLead();
     await this.#patiently(() => this.#mustBeThere());
-    const approvals = await this.#patiently(() => this.#approvals());
+    const { api, signal } = this.#options;
+    const approvals = await this.#patiently(() => liveApprovals(api, decision().metadata.namespace, signal));
     const policies = await this.#patiently(() => this.#policies.after(approvals));
     const status = nextStatus({
       decision: decision(),
@@ -124,18 +124,6 @@ export class WriteGate implements KubeApi {
     });
     const review: unknown = JSON.parse(text);
     return objectOf(objectOf(review)["status"])["allowed"] === true;
-  }
-
-  async #approvals(): Promise<readonly DecisionApproval[]> {
-    const { api, signal, decision } = this.#options;
-    const { namespace } = decision().metadata;
-    const path = `/apis/${decisionApiVersion}/namespaces/${encodeURIComponent(namespace)}/decisionapprovals`;
-    const found: DecisionApproval[] = [];
-    await listPages({ api, path, query: {}, signal, pageItems: 500 }, (item) => {
-      const approval = parseApproval(item);
-      if (approval !== undefined) found.push(approval);
-    });
-    return found;
   }
 
   #mustLead(): void {

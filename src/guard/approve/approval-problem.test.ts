@@ -170,3 +170,16 @@ test("startProblem lets an approval begin for 15 minutes", () => {
   expect(startProblem(approval(), madeMs + 16 * 60_000)).toContain("16 minutes old");
   expect(startProblem(approval({}, ""), madeMs)).toContain("no creation time");
 });
+
+test("approvalProblem names how the plan has changed since, and hears a word that says stop all the same", () => {
+  const earlier = `sha256:${"9".repeat(64)}`;
+  const revisions = [{ at: "2026-05-10T18:00:04Z", planHash: earlier, change: "25 more pods" }];
+  const revised = { ...decision, spec: { ...decision.spec, revisions } };
+  const about = (verdict: Verdict): string | undefined =>
+    problem({ decision: revised, approval: approval({ planHash: earlier, verdict }) });
+  for (const verdict of ["Approve", "Resume", "ResetBreaker"] as const)
+    expect(about(verdict)).toBe(
+      "it is for the plan before 2026-05-10T18:00:04Z, which has changed since (25 more pods): read the new one and approve that",
+    );
+  for (const verdict of ["Reject", "Pause"] as const) expect(about(verdict)).toBeUndefined();
+});

@@ -50,7 +50,19 @@ function planProblem({ decision, approval: { spec, metadata } }: ApprovalQuestio
     return `it is for the Decision ${metadata.namespace}/${spec.decision}`;
   if (spec.decisionUID !== decision.metadata.uid) return "it is for an earlier Decision of the same name";
   if (!isPlanIntact(decision)) return "the Decision's plan does not match its hash";
-  return spec.planHash === decision.spec.planHash ? undefined : `it is for the plan ${spec.planHash}`;
+  return spec.planHash === decision.spec.planHash ? undefined : otherPlan(decision, spec);
+}
+
+/**
+ * A person may approve what they have read while the guard replaces it. A word that says stop means the Decision and not
+ * one of its plans.
+ */
+function otherPlan({ spec: { revisions = [] } }: Decision, word: DecisionApproval["spec"]): string | undefined {
+  const { planHash, verdict } = word;
+  const revision = revisions.find((one) => one.planHash === planHash);
+  if (revision === undefined) return `it is for the plan ${planHash}`;
+  if (verdict === "Reject" || verdict === "Pause") return undefined;
+  return `it is for the plan before ${revision.at}, which has changed since (${revision.change}): read the new one and approve that`;
 }
 
 /**

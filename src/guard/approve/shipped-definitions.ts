@@ -4,10 +4,18 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "e0e4901f29934723c888551dcf2af0e7bf3a97b0d05a390b9faa1717d899bc98",
+    hash: "43fd4828ba989e88a3a31246a2f88df279349e3e997799f3707a7dbe310dfa35",
   },
   {
     name: "decisionapprovals.levee.dev",
-    hash: "aa786f51c4ddf76ea0dfd2781fb6cbe4fe83da6fe3fb7765936f076e909a54c4",
+    hash: "bee945e3e66ddc4e61ffe9f117471f2197921a0f832a16db37a67e59e28a6c43",
+  },
+  {
+    name: "rebootgates.levee.dev",
+    hash: "8dded1bed0db604eefa9a7bfd30ebd1a8cccf7bb23ac0cd1acd55f89e44e0110",
+  },
+  {
+    name: "rebootexceptions.levee.dev",
+    hash: "90ab48adef12288fb7a3e6a82729530dc7370120a186ec21b2dd37184072b9f3",
   },
 ];

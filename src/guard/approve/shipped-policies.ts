@@ -9,7 +9,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-approval-names-its-author",
-    specHash: "6515d143ce0f573379f671f2999a12d39f4a2ae9dbd6b273e741b3fb06cac33b",
+    specHash: "c6d6ceca0ee9d494820121e6fbb6bb0550c65d640a919beed4a881c935402a0d",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -29,7 +29,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-deletes-only-ownerless-pods",
-    specHash: "74fcf32c5481ab8efcaf11260a0c3f6ad037ad0e2c7a3b06dc9cda243ef34452",
+    specHash: "e82d03f9989263997bd4782d352c20827fb4bcc1b8bb6c8402aa0f6efbbbb453",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "a61732a1fd47971aa50a97756e4a84ad63f8664acc66cb0e681594947fcc7d0d",
+    specHash: "beaa5e2331889a8a9b87bfe92fdb1d851ace1414128554124c4cf91c9e37afc9",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -59,7 +59,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-writes-nothing-else",
-    specHash: "a4060351fd45ddb95f80262e69b849303beacd00866e21c5c25e5b39a84fbcb4",
+    specHash: "475f97be5a9a8e5b473b216e85cda4092722967976775c5c24d698a3b1c8fea6",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -90,5 +90,25 @@ export const shippedPolicies: readonly {
     kind: "ValidatingAdmissionPolicyBinding",
     name: "levee-daemon-speaks-for-its-node",
     specHash: "f63adf5845887bbf898bf1977f2bd087747629ca6245c88f40cf110d51b3ff9e",
+  },
+  {
+    kind: "ValidatingAdmissionPolicy",
+    name: "levee-reboot-gates-come-from-the-guard",
+    specHash: "dc14aa283ca2cdff46cd20fb31c9b58034c5ce7e25b01e5ef0ef714f9a4d28a9",
+  },
+  {
+    kind: "ValidatingAdmissionPolicyBinding",
+    name: "levee-reboot-gates-come-from-the-guard",
+    specHash: "f5b53d1d7490fe000767008fc04c03ba201c4554434ab0ad46ee047242c8c84f",
+  },
+  {
+    kind: "ValidatingAdmissionPolicy",
+    name: "levee-reboot-exception-names-its-author",
+    specHash: "1d69a817089578f35c112b3761302926d63bf9a462d5c2e7e65942522e4038b1",
+  },
+  {
+    kind: "ValidatingAdmissionPolicyBinding",
+    name: "levee-reboot-exception-names-its-author",
+    specHash: "b52042aa4a158a773b77ecbc284075afb72928d7462046c80508ea45d92f30a8",
   },
 ];

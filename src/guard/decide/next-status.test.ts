@@ -97,6 +97,7 @@ test("nextStatus gives a new Decision its first status, with who wrote it", () =
     since: "2026-05-10T19:00:00Z",
     fence: 7,
     leader: "guard-a",
+    audit: [{ at: "2026-05-10T19:00:00Z", leader: "guard-a", what: "Proposed: Waits for a person" }],
   });
 });
 
@@ -232,11 +233,87 @@ test("nextStatus pauses when the approval is withdrawn or its policy is gone", (
   expect(next(running, [approve], { policies: [] })).toStartWith("Paused");
 });
 
-test("nextStatus pauses what another leader, or an earlier term, was running: nothing is replayed", () => {
-  const expected = "Paused: The leader changed while it was running; look at what was done, then resume";
-  expect(next(running, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe(expected);
-  expect(next(running, [approve], { leader: { identity: "guard-a", fence: 8 } })).toBe(expected);
-  expect(next(approved, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe("-");
+const successor = { identity: "guard-b", fence: 8, heardMs: nowMs - 20_000 };
+const underWay = {
+  ...running,
+  step: "2/6 RemovePods",
+  steps: [{ id: 2, phase: "Running", message: "", at: time(-minuteMs) }],
+} as const;
+
+test("nextStatus has the next leader go on with work whose approval stands and whose step may be repeated", () => {
+  const facts = { approvals: [approve], policies, isCausePresent: true, nowMs };
+  for (const leader of [successor, { ...successor, identity: "guard-a" }]) {
+    const status = nextStatus({ ...facts, decision: decision(underWay), leader });
+    expect(status).toMatchObject({ phase: "Running", leader: leader.identity, fence: 8, takeovers: 1 });
+    expect(status?.message).toBe(
+      "The leader changed while it was running (guard-a before); goes on with step 2/6 RemovePods, which looks at everything again",
+    );
+    expect(status?.audit?.at(-1)).toMatchObject({ leader: leader.identity, what: `Running: ${status?.message}` });
+    // It is its own now.
+    expect(nextStatus({ ...facts, decision: decision(status), leader })).toBeUndefined();
+  }
+  expect(next(approved, [approve], { leader: successor })).toBe("-");
+});
+
+for (const [what, status, facts, why] of [
+  ["nobody led for long", {}, { heardMs: nowMs - 16 * minuteMs }, "nobody has led for 16 minutes"],
+  ["the Lease was deleted", {}, { heardMs: 0 }, "it is not known since when nobody has led"],
+  ["it was taken over again and again", { takeovers: 5 }, {}, "it was taken over 5 times since a person's last word"],
+] as const) {
+  test(`nextStatus pauses what another leader was running when ${what}`, () => {
+    expect(next({ ...underWay, ...status }, [approve], { leader: { ...successor, ...facts } })).toBe(
+      `Paused: The leader changed while it was running (guard-a before), and ${why}; look at what was done, then resume`,
+    );
+  });
+}
+
+test("nextStatus takes over nothing whose approval was withdrawn or paused, or whose policies have changed", () => {
+  const facts = { leader: successor };
+  expect(next(underWay, [], facts)).toBe("Paused: Its approval was withdrawn");
+  expect(next(underWay, [approve, word("Pause", 0)], facts)).toBe("Paused: alice paused it");
+  expect(next(underWay, [approve, word("Reject", 0)], facts)).toBe("Rejected: alice said no");
+  expect(next(underWay, [approve], { ...facts, policies: [] })).toStartWith("Paused: Its approval does not count");
+});
+
+test("nextStatus counts takeovers from the last word of a person", () => {
+  const paused = { ...underWay, phase: "Paused", takeovers: 5, since: time(-minuteMs / 2) } as const;
+  const facts = { policies, isCausePresent: true, nowMs, leader };
+  const resumed = nextStatus({ ...facts, decision: decision(paused), approvals: [approve, word("Resume", 0)] });
+  expect(resumed).toMatchObject({ phase: "Running", takeovers: 0 });
+});
+
+test("nextStatus has a new leader mark an open proposal as its own, once", () => {
+  const facts = { approvals: [], policies, isCausePresent: true, nowMs };
+  const status = nextStatus({ ...facts, decision: decision({ message: "Waits" }), leader: successor });
+  expect(status).toMatchObject({ phase: "Proposed", message: "Waits", leader: "guard-b", fence: 8 });
+  expect(nextStatus({ ...facts, decision: decision(status), leader: successor })).toBeUndefined();
+});
+
+test("nextStatus tells how a plan changed, and whose approval of the earlier one does not count", () => {
+  const revisions = [{ at: "2026-05-10T18:59:00Z", planHash: `sha256:${"0".repeat(64)}`, change: "25 more pods" }];
+  const revised = { ...decision({ message: "Waits for a person" }), spec: { ...recover!.spec, revisions } };
+  const waits = "Proposed: Waits for a person; its plan changed at 2026-05-10T18:59:00Z: 25 more pods";
+  expect(next({}, [], { decision: revised })).toBe(waits);
+  const early = word("Approve", -minuteMs, { planHash: revisions[0]!.planHash });
+  const told = next({}, [early], { decision: revised });
+  expect(told).toBe(
+    `${waits} — but Approve of alice (Approve--60000) does not count: it is for the plan before 2026-05-10T18:59:00Z, which has changed since (25 more pods): read the new one and approve that`,
+  );
+  expect(next({}, [early, word("Approve", 0)], { decision: revised })).toStartWith("Approved: alice approved it");
+});
+
+test("nextStatus ends a proposal that an older one about the same cause replaces", () => {
+  expect(next({}, [], { supersededBy: "recover-fc-desktop-1" })).toBe(
+    "Superseded: recover-fc-desktop-1 is about the same cause and follows it",
+  );
+  expect(next(running, [approve], { supersededBy: "recover-fc-desktop-1" })).toBe("-");
+});
+
+test("nextStatus keeps the record of its phases", () => {
+  const facts = { policies, isCausePresent: true, nowMs, leader };
+  const first = nextStatus({ ...facts, decision: decision(), approvals: [] });
+  const then = nextStatus({ ...facts, decision: decision(first), approvals: [approve] });
+  expect(then?.audit?.map(({ what }) => what.split(":")[0])).toEqual(["Proposed", "Approved"]);
 });
 
 test("nextStatus resumes only by a word after the pause, with an approval that stands", () => {
@@ -277,9 +354,9 @@ for (const phase of ["Succeeded", "Failed", "Expired", "Rejected", "Superseded"]
   });
 }
 
-test("isCausePresent counts a recovery's own targets and the shape of a stop", () => {
+test("isCausePresent counts an approved recovery's own targets and the shape of a stop", () => {
   const pods = [...outage().pods];
-  const [halted, recovering] = [decision({}, stop), decision({}, recover)];
+  const [halted, recovering] = [decision({}, stop), decision(approved, recover)];
   expect([halted, recovering].map((one) => isCausePresent(one, world({ pods })))).toEqual([true, true]);
   const others = outagePods(30).map((pod) => ({ ...pod, uid: `new-${pod.uid}` }));
   expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: others })))).toEqual([true, false]);

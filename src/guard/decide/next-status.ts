@@ -2,6 +2,7 @@ import { aheadMaxMs, approvalProblem, startProblem } from "../approve/approval-p
 import { authorLost } from "../approve/decision-author.ts";
 import {
   terminalPhases,
+  type Decision,
   type DecisionApproval,
   type DecisionPhase,
   type DecisionStatus,
@@ -11,10 +12,14 @@ import { isPlanIntact } from "../decision/parse-decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { timeMs, timeText } from "../json-values.ts";
 import { decisionPhase } from "./standing.ts";
+import { withAudit } from "../decision/status-audit.ts";
+import { takeoverProblem } from "../approve/takeover-problem.ts";
 import { authorOf, lastWord, madeMs, unheard, wordsOn, type WordFacts, type Words } from "./words-on.ts";
 
 export interface PhaseFacts extends WordFacts {
   readonly isCausePresent: boolean;
+  /** The name of an older proposal about the same cause, which follows the facts in place of this one. */
+  readonly supersededBy?: string | undefined;
   readonly nowMs: number;
   readonly leader: Leadership;
 }
@@ -23,18 +28,23 @@ export interface PhaseFacts extends WordFacts {
 export interface Leadership {
   readonly identity: string;
   readonly fence: number;
+  /** When the leader before it was last heard of; 0 when unknown. */
+  readonly heardMs?: number;
 }
 
 /**
  * The status that a Decision should have now; undefined when it already has it. A proposal lives while its cause does, an
- * approval must begin within its time, and work that another leader began pauses: nothing is repeated.
+ * approval must begin within its time, and work that another leader began goes on where `takeoverProblem` finds nothing.
  */
 export function nextStatus(facts: PhaseFacts): DecisionStatus | undefined {
   const { decision } = facts;
-  if (decision.status === undefined) return statusOf(facts, { phase: "Proposed", message: "Waits for a person" });
+  if (decision.status === undefined) return statusOf(facts, { phase: "Proposed", message: waitsText(decision) });
   if (terminalPhases.has(decision.status.phase)) return undefined;
   const words = wordsOn(facts);
-  const next = transitionOf(facts, decision.status, words) ?? noted(facts, decision.status, words);
+  const next =
+    transitionOf(facts, decision.status, words) ??
+    noted(facts, decision.status, words) ??
+    stamped(facts, decision.status);
   return next === undefined ? undefined : statusOf(facts, next);
 }
 
@@ -44,6 +54,14 @@ interface Transition {
   readonly approval?: DecisionApproval;
   /** The word that resumed it, which must not resume it again. */
   readonly resumedBy?: DecisionApproval;
+  readonly takeovers?: number;
+}
+
+function waitsText({ spec: { revisions = [] } }: Decision): string {
+  const last = revisions.at(-1);
+  return last === undefined
+    ? "Waits for a person"
+    : `Waits for a person; its plan changed at ${last.at}: ${last.change}`;
 }
 
 function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
@@ -70,6 +88,8 @@ function endedBy(facts: PhaseFacts, { startedAt }: DecisionStatus, words: Words)
   if (!isPlanIntact(decision)) return { phase: "Failed", message: "Its plan is not the one it was hashed from" };
   if (startedAt !== undefined) return undefined;
   if (!facts.isCausePresent) return { phase: "Expired", message: "Its cause is gone" };
+  if (facts.supersededBy !== undefined && lastWord(words)?.spec.verdict !== "Approve")
+    return { phase: "Superseded", message: `${facts.supersededBy} is about the same cause and follows it` };
   const lost = authorLost(decision, policies);
   return lost === undefined ? undefined : { phase: "Expired", message: lost };
 }
@@ -78,13 +98,19 @@ function endedBy(facts: PhaseFacts, { startedAt }: DecisionStatus, words: Words)
 export const butMark = " — but ";
 
 /** Adds to the message why an approval does not count; the phase stays. */
-function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
+function noted({ decision, nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const { phase, message, since } = status;
   if (phase !== "Proposed" && phase !== "Paused") return undefined;
-  const [base = ""] = message.split(butMark);
+  const isRevised = phase === "Proposed" && decision.spec.revisions !== undefined;
+  const [base = ""] = isRevised ? [waitsText(decision)] : message.split(butMark);
   const note = unheard(words, phase === "Paused" ? timeMs(since) : 0, nowMs) ?? withoutApproval(status, words);
   const whole = foreignText(note === undefined ? base : `${base}${butMark}${note}`, textCharsMax);
   return whole === message ? undefined : { phase, message: whole };
+}
+
+/** A new leader marks open proposals as its own: an older one that wakes up can then no longer replace their plans. */
+function stamped({ leader }: PhaseFacts, { phase, message, fence }: DecisionStatus): Transition | undefined {
+  return phase === "Proposed" && fence < leader.fence ? { phase, message } : undefined;
 }
 
 /** Only an approval starts a proposal, and a resume does not revive a withdrawn approval. */
@@ -110,14 +136,20 @@ function pausedBy(facts: PhaseFacts, status: DecisionStatus, words: Words): Tran
   const { leader } = facts;
   const word = lastWord(words);
   if (word?.spec.verdict === "Pause") return { phase: "Paused", message: said(word, "paused it") };
-  const isOther = status.leader !== leader.identity || status.fence !== leader.fence;
-  if (status.phase === "Running" && isOther)
-    return {
-      phase: "Paused",
-      message: "The leader changed while it was running; look at what was done, then resume",
-    };
   if (approvalOf(status, words) === undefined) return { phase: "Paused", message: withdrawn(facts, status) };
-  return undefined;
+  const isOther = status.leader !== leader.identity || status.fence !== leader.fence;
+  return status.phase === "Running" && isOther ? takenOver(facts, status) : undefined;
+}
+
+/** The approval stands, so the next leader goes on by itself where repeating the step changes nothing. */
+function takenOver({ decision, leader, nowMs }: PhaseFacts, status: DecisionStatus): Transition {
+  const problem = takeoverProblem({ ...decision, status }, leader.heardMs ?? 0, nowMs);
+  const changed = `The leader changed while it was running (${status.leader} before)`;
+  if (problem !== undefined)
+    return { phase: "Paused", message: `${changed}, and ${problem}; look at what was done, then resume` };
+  const where = status.step === undefined ? "" : ` with step ${status.step}`;
+  const takeovers = (status.takeovers ?? 0) + 1;
+  return { phase: "Running", message: `${changed}; goes on${where}, which looks at everything again`, takeovers };
 }
 
 function withdrawn({ decision, approvals, policies }: PhaseFacts, status: DecisionStatus): string {
@@ -154,10 +186,10 @@ function approvalOf(status: DecisionStatus, { counting }: Words): DecisionApprov
 
 /** Keeps all other fields of the status. */
 function statusOf({ decision, leader, nowMs }: PhaseFacts, transition: Transition): DecisionStatus {
-  const { phase, message, approval, resumedBy: word } = transition;
+  const { phase, message, approval, resumedBy: word, takeovers = approval === undefined ? undefined : 0 } = transition;
   const at = timeText(nowMs);
   const { since } = decision.status ?? {};
-  return {
+  const status: DecisionStatus = {
     ...decision.status,
     phase,
     message: foreignText(message, textCharsMax),
@@ -168,7 +200,9 @@ function statusOf({ decision, leader, nowMs }: PhaseFacts, transition: Transitio
     ...(approval === undefined
       ? {}
       : { approval: { name: approval.metadata.name, by: authorOf(approval), at: timeText(madeMs(approval)) } }),
+    ...(takeovers === undefined ? {} : { takeovers }),
   };
+  return withAudit(decision.status, status, at);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Decision, DecisionPurpose, DecisionSpec } from "../decision/decision.ts";
-import { notesMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
+import { notesMax, revisionsMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
 import { planHash } from "../decision/plan-hash.ts";
+import type { StopSource } from "../decision/step.ts";
 import { findAvalanches, membersMin, type Avalanche } from "../detect/avalanche.ts";
 import { avalancheText, causeChainOf, type CauseChain } from "../detect/cause-chain.ts";
 import { foreignText, quotedText } from "../detect/foreign-text.ts";
@@ -8,65 +9,84 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import { timeText } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
+import { mayChange, planChange } from "./plan-change.ts";
 import { ProposalRoom } from "./proposal-room.ts";
 import { newTargets, recoverPlan } from "./recover-plan.ts";
 import { shapeText } from "./shape-text.ts";
-import { standingOf } from "./standing.ts";
+import { standingOf, type Standing } from "./standing.ts";
 import { placeSteps, type StepDraft } from "./step-draft.ts";
-import { cameAnyway, stopStep, stopWay } from "./stop-step.ts";
+import { cameAnyway, stopNotes, stopStep, stopWay } from "./stop-step.ts";
 
-/** A Decision to create. */
+/** A Decision to create, or a newer plan for one that nobody has approved. */
 export interface Proposal {
   readonly name: string;
   readonly spec: DecisionSpec;
+  /** The Decision that gets the plan; absent for a new one. */
+  readonly replaces?: Decision;
 }
 
-/** Every Decision that the cluster needs and that was not proposed yet. Pure. */
+/**
+ * Every Decision that the cluster needs and that was not proposed yet. There is one for each cause: while nobody has
+ * approved it, its plan follows the facts, and what is new after that goes into one more. Pure.
+ */
 export function propose(world: World, settings: GuardSettings): readonly Proposal[] {
   const avalanches = findAvalanches(world.pods, world.nowMs, world.stuckAfterMs);
   const room = new ProposalRoom(avalanches, world);
   const proposals = new Map<string, Proposal>();
   for (const avalanche of avalanches) {
     const free = room.roomFor(avalanche);
-    if (free === 0) continue;
-    const more = proposalsFor(avalanche, world, settings).filter(({ name }) => !proposals.has(name));
-    for (const proposal of more.slice(0, free)) proposals.set(proposal.name, proposal);
-    room.take(Math.min(free, more.length));
+    const more = proposalsFor(avalanche, world, settings, free > 0).filter(({ name }) => !proposals.has(name));
+    const isNewer = ({ replaces }: Proposal): boolean => replaces !== undefined;
+    const fresh = more.filter((proposal) => !isNewer(proposal)).slice(0, free);
+    // A newer plan takes no room.
+    for (const proposal of [...more.filter(isNewer), ...fresh]) proposals.set(proposal.name, proposal);
+    room.take(fresh.length);
   }
   return [...proposals.values()];
 }
 
 /** Two Decisions, because stopping the source is harmless and does not have to wait for the rest. */
-function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSettings): readonly Proposal[] {
+function proposalsFor(
+  avalanche: Avalanche,
+  world: World,
+  settings: GuardSettings,
+  hasRoom: boolean,
+): readonly Proposal[] {
   const standing = standingOf(avalanche, world);
-  const way = stopWay(avalanche, world);
-  const isAsked = cameAnyway(avalanche, world) > 0 ? standing.isQuotaAsked : standing.isStopAsked;
-  const isStopWanted = way !== undefined && !isAsked;
+  const { way, isRecovery } = wantedNow(avalanche, standing, world, hasRoom);
   // Skip the costly search for effects when there is nothing new to propose.
-  if (!isStopWanted && newTargets(avalanche, standing).length < membersMin) return [];
+  if (way === undefined && !isRecovery) return [];
   const chain = causeChainOf(avalanche, world, settings);
   const seen = { avalanche, chain, world };
-  const proposals: Proposal[] = [];
-  if (isStopWanted) {
+  const { stop, recover } = standing.open;
+  const proposals: (Proposal | undefined)[] = [];
+  if (way !== undefined) {
     const drafts = [stopStep(way, avalanche, world)];
-    const notes = way === "Label" ? labelNotes : quotaNotes;
-    proposals.push(proposal(seen, settings, { purpose: "StopSource", drafts, notes }));
+    const notes = stopNotes(way, avalanche.namespace);
+    proposals.push(proposal(seen, settings, { purpose: "StopSource", drafts, notes }, stop));
   }
-  const plan = recoverPlan({ avalanche, chain, world, settings, standing });
+  const plan = isRecovery ? recoverPlan({ avalanche, chain, world, settings, standing }) : undefined;
   if (plan !== undefined)
-    proposals.push(proposal(seen, settings, { purpose: "Recover", drafts: plan.steps, notes: plan.notes }));
-  return proposals;
+    proposals.push(proposal(seen, settings, { purpose: "Recover", drafts: plan.steps, notes: plan.notes }, recover));
+  return proposals.filter((one) => one !== undefined);
 }
 
-const quotaNotes = [
-  "Existing pods are not touched. Above the limit, new pods are refused, with or without an owner and from any creator",
-  "Delete the quota when the source is repaired: kubectl -n NAMESPACE delete quota levee-ownerless-pods",
-];
+interface Wanted {
+  /** How the source should be stopped; undefined when that is asked or done, or when its plan has to stand for now. */
+  readonly way: StopSource["way"] | undefined;
+  readonly isRecovery: boolean;
+}
 
-const labelNotes = [
-  "Existing pods are not touched, and pods with an owner are not refused",
-  "The policy demands owners only from service accounts outside of kube-system; pods that a person creates are not refused",
-];
+function wantedNow(avalanche: Avalanche, standing: Standing, world: World, hasRoom: boolean): Wanted {
+  const { stop, recover } = standing.open;
+  const isAsked = cameAnyway(avalanche, world) > 0 ? standing.isQuotaAsked : standing.isStopAsked;
+  const isStopDue = stop === undefined ? hasRoom && !isAsked : mayChange(stop, world.nowMs);
+  const isRecoveryDue = recover === undefined ? hasRoom : mayChange(recover, world.nowMs);
+  return {
+    way: isStopDue ? stopWay(avalanche, world) : undefined,
+    isRecovery: isRecoveryDue && newTargets(avalanche, standing).length >= membersMin,
+  };
+}
 
 interface Seen {
   readonly avalanche: Avalanche;
@@ -80,9 +100,15 @@ interface Content {
   readonly notes: readonly string[];
 }
 
-function proposal(seen: Seen, settings: GuardSettings, { purpose, drafts, notes }: Content): Proposal {
+/** Undefined when the Decision that it would replace still does. */
+function proposal(
+  seen: Seen,
+  settings: GuardSettings,
+  { purpose, drafts, notes }: Content,
+  replaces?: Decision,
+): Proposal | undefined {
   const { avalanche, chain, world } = seen;
-  const name = nextName(purpose, avalanche.namespace, world.decisions);
+  const name = replaces?.metadata.name ?? nextName(purpose, avalanche.namespace, world.decisions);
   const plan = {
     cause: "OwnerlessPodAvalanche",
     purpose,
@@ -98,7 +124,15 @@ function proposal(seen: Seen, settings: GuardSettings, { purpose, drafts, notes 
     notes: [...notes, ...omitted, ...world.notes].slice(0, notesMax).map((note) => foreignText(note, textCharsMax)),
     planHash: planHash(plan),
   };
-  return { name, spec };
+  return replaces === undefined ? { name, spec } : revised(replaces, spec, world.nowMs);
+}
+
+function revised(replaces: Decision, spec: DecisionSpec, nowMs: number): Proposal | undefined {
+  const change = planChange(replaces.spec, spec);
+  if (change === undefined) return undefined;
+  const revision = { at: timeText(nowMs), planHash: replaces.spec.planHash, change };
+  const revisions = [...(replaces.spec.revisions ?? []), revision].slice(-revisionsMax);
+  return { name: replaces.metadata.name, spec: { ...spec, revisions }, replaces };
 }
 
 /** One above the highest number, so two guards that propose the same at once choose the same name. */

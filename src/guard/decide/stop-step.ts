@@ -40,6 +40,26 @@ export function stopStep(way: StopSource["way"], avalanche: Avalanche, world: Wo
   return way === "Label" ? labelStep(avalanche.namespace) : quotaStep(avalanche, world);
 }
 
+/** What a person should know before the stop, and the line that takes it back. */
+export function stopNotes(way: StopSource["way"], namespace: string): readonly string[] {
+  return way === "Label"
+    ? [
+        "Existing pods are not touched, and pods with an owner are not refused",
+        "The policy demands owners only from service accounts outside of kube-system; pods that a person creates are not refused",
+        `To undo it when the source is repaired: ${undoLine(way, namespace)}`,
+      ]
+    : [
+        "Existing pods are not touched. Above the limit, new pods are refused, with or without an owner and from any creator",
+        `To undo it when the source is repaired: ${undoLine(way, namespace)}`,
+      ];
+}
+
+export function undoLine(way: StopSource["way"], namespace: string): string {
+  return way === "Label"
+    ? kubectl("label", "namespace", namespace, `${stopLabel.key}-`)
+    : kubectl("-n", namespace, "delete", "quota", stopQuota);
+}
+
 function labelStep(namespace: string): StepDraft {
   const { key, value } = stopLabel;
   return ({ id }) => ({

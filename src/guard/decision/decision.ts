@@ -4,7 +4,10 @@ export const decisionGroup = "levee.dev";
 export const decisionVersion = "v1alpha1";
 export const decisionApiVersion = "levee.dev/v1alpha1";
 
-/** A plan that a person approves and the guard carries out. `spec` never changes after creation; `status` does. */
+/**
+ * A plan that a person approves and the guard carries out. While nobody has approved it, the guard may replace `spec` as
+ * a whole; after that the API server refuses every change of it.
+ */
 export interface Decision {
   readonly apiVersion: typeof decisionApiVersion;
   readonly kind: "Decision";
@@ -43,6 +46,17 @@ export interface DecisionSpec {
   /** `sha256:` and 64 hexadecimal digits over the plan (`plan-hash.ts`). */
   readonly planHash: string;
   readonly steps: readonly Step[];
+  /** How the plan followed the facts before anybody approved it, newest last. Not part of the hash. */
+  readonly revisions?: readonly PlanRevision[];
+}
+
+/** One change of a plan that nobody had approved yet. */
+interface PlanRevision {
+  readonly at: string;
+  /** The hash of the plan that was replaced: approvals of it are void. */
+  readonly planHash: string;
+  /** What changed, in words. */
+  readonly change: string;
 }
 
 export type DecisionPurpose = "StopSource" | "Recover";
@@ -113,6 +127,16 @@ export interface DecisionStatus {
   readonly endedAt?: string;
   readonly intent?: Intent;
   readonly steps?: readonly StepStatus[];
+  /** How often another leader went on with it since a person's last word. */
+  readonly takeovers?: number;
+  /** Its phases so far with their reasons, oldest first. */
+  readonly audit?: readonly AuditEntry[];
+}
+
+export interface AuditEntry {
+  readonly at: string;
+  readonly leader: string;
+  readonly what: string;
 }
 
 /** What the leader is about to do, written before it acts. */
@@ -139,6 +163,14 @@ export interface StepStatus {
   readonly commit?: string;
   /** Lines for a person to type now: the line of a hold, the restarts of stuck workloads. */
   readonly lines?: readonly string[];
+  /** Workloads that followed from the cause and that no check of the plan names. Verify looks at them too. */
+  readonly followed?: readonly FollowedWorkload[];
+}
+
+export interface FollowedWorkload {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** A person's word on a Decision. An admission policy makes sure that `by` is the user who created it. */

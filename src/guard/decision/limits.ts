@@ -19,6 +19,13 @@ export const checksMax = 64;
 /** One text for people: a title, a note, a reason. */
 export const textCharsMax = 1_024;
 export const summaryCharsMax = 2_048;
+/** With the pauses between changes, those of two hours. */
+export const revisionsMax = 16;
+/** The status repeats it beside other words. */
+export const revisionCharsMax = 400;
+/** The phases of a Decision that people pause and resume all day. */
+export const auditMax = 64;
+export const auditCharsMax = 512;
 export const kubectlLinesMax = 8;
 /** A line that removes pods contains its whole loop. */
 export const kubectlCharsMax = 2_048;

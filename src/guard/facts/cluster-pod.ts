@@ -29,6 +29,10 @@ export interface ClusterPod {
   readonly restarts: number;
   /** When one of its containers was last OOM-killed; 0 for never. */
   readonly oomKilledMs: number;
+  /** The condition Ready. */
+  readonly isReady?: boolean;
+  /** The label by which kured sees the reboot gate (`gate/doors/label-door.ts`); absent on pods that are no door. */
+  readonly door?: string;
 }
 
 export function isOwnerless(pod: ClusterPod): boolean {
@@ -50,6 +54,8 @@ const fields = [
   "everRan",
   "restarts",
   "oomKilledMs",
+  "isReady",
+  "door",
 ] as const satisfies readonly (keyof ClusterPod)[];
 
 export function sameClusterPod(left: ClusterPod, right: ClusterPod): boolean {

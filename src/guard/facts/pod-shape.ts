@@ -7,18 +7,30 @@ import { objectsOf } from "../json-values.ts";
 const hashChars = 16;
 /** The API server allows 253. */
 const generateNameCharsMax = 253;
+/** Enough for a person to recognise them; the hashes tell them apart. */
+const labelCharsMax = 80;
+const imageCharsMax = 100;
 
 /**
  * What pods of one template have in common: the prefix of their generated names (or else their label keys) and how their
  * spec is built. Label values do not count: an operator may give each pod its own session or user. Pods that people
- * create by hand have different specs.
+ * create by hand have different specs. People read it too, so it names the image.
  */
 export function podShape(metadata: JsonObject, spec: JsonObject): string {
   const generateName = firstChars(textOf(metadata["generateName"]), generateNameCharsMax);
   const keys = Object.keys(objectOf(metadata["labels"])).toSorted();
-  const family = generateName === "" ? `labels ${hash(keys)}` : generateName;
+  const family = generateName === "" ? labelsText(keys) : generateName;
+  const image = firstChars(textOf(objectsOf(spec["containers"])[0]?.["image"]), imageCharsMax);
   const isBare = generateName === "" && keys.length === 0;
-  return `${family} spec ${podSpecHash(spec, isBare ? programOf : () => "")}`;
+  const specHash = podSpecHash(spec, isBare ? programOf : () => "");
+  return `${family}${image === "" ? "" : ` image ${image}`} spec ${specHash}`;
+}
+
+/** Of many labels the first, and a hash of all. */
+function labelsText(keys: readonly string[]): string {
+  const text = keys.join(", ");
+  if (text === "") return "no labels";
+  return `labels ${text.length <= labelCharsMax ? text : `${firstChars(text, labelCharsMax)}… ${hash(keys)}`}`;
 }
 
 type CommandText = (container: JsonObject) => string;

@@ -44,7 +44,7 @@ test("projectClusterPod keeps the few fields of a bound, Pending, ownerless pod"
     isMirror: false,
     isExempt: false,
   });
-  expect(record.shape).toStartWith("rd-browser-only- spec ");
+  expect(record.shape).toStartWith("rd-browser-only- image rd:1 spec ");
 });
 
 test("projectClusterPod takes the creation time for a pod created with its node, and none for an unbound pod", () => {
@@ -143,6 +143,11 @@ for (const [what, metadata, spec] of [
 
 test("projectClusterPod uses label keys without a generateName, in any order and whatever their values", () => {
   const shape = (labels: object): string => pod({ generateName: undefined, labels }).shape;
+  expect(shape({ app: "rd", session: "1" })).toStartWith("labels app, session image rd:1 spec ");
+  expect(shape({})).toStartWith("no labels image rd:1 spec ");
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`label-${index}`, "x"]));
+  expect(shape(many)).not.toBe(shape({ ...many, "label-99": "x" }));
+  expect(shape(many).length).toBeLessThan(200);
   expect(shape({ a: "1", b: "2" })).toBe(shape({ b: "2", a: "1" }));
   expect(shape({ app: "rd", session: "1" })).toBe(shape({ app: "rd", session: "2" }));
   expect(shape({ app: "rd" })).not.toBe(shape({ run: "rd" }));

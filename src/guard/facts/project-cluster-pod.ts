@@ -1,3 +1,4 @@
+import { gateLabel } from "../../base/annotations.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
@@ -39,6 +40,8 @@ export function projectClusterPod(value: unknown, texts: SharedTexts): ClusterPo
     isMirror: annotations[mirrorAnnotation] !== undefined,
     isExempt: textOf(annotations[exemptAnnotation]) !== "" || annotations[helmHookAnnotation] !== undefined,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
+    isReady: isTrue(status, "Ready"),
+    ...doorOf(metadata["labels"], texts),
     ...lifeOf(status),
   };
 }
@@ -80,9 +83,18 @@ function lifeOf(status: JsonObject): Life {
 
 /** Since Kubernetes 1.29 kubelet sets this condition when sandbox and network are ready: the pod waits for something else. */
 function hasSandbox(status: JsonObject): boolean {
+  return isTrue(status, "PodReadyToStartContainers");
+}
+
+function isTrue(status: JsonObject, type: string): boolean {
   return objectsOf(status["conditions"]).some(
-    (condition) => condition["type"] === "PodReadyToStartContainers" && condition["status"] === "True",
+    (condition) => condition["type"] === type && condition["status"] === "True",
   );
+}
+
+function doorOf(labels: unknown, texts: SharedTexts): Pick<ClusterPod, "door"> {
+  const door = textOf(objectOf(labels)[gateLabel]);
+  return door === "" ? {} : { door: texts.share(door) };
 }
 
 /** The policy that confines the guard uses the same signs. */

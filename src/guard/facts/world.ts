@@ -13,12 +13,15 @@ export interface World {
   readonly namespaces: readonly NamespaceFacts[];
   readonly daemonSets: readonly DaemonSetFacts[];
   readonly deployments: readonly DeploymentFacts[];
+  readonly statefulSets?: readonly StatefulSetFacts[];
   readonly services: readonly ServiceFacts[];
   readonly events: readonly EventFacts[];
   /** `applications` and `projects` are empty where Argo CD is not installed. */
   readonly applications: readonly ApplicationFacts[];
   readonly projects: readonly ProjectFacts[];
   readonly alerts: readonly AlertFacts[];
+  /** Why nobody can say which alerts fire, where an Alertmanager is set; absent when it was read lately. */
+  readonly alertsUnread?: string;
   readonly nodeViews: readonly NodeViewFacts[];
   readonly decisions: readonly Decision[];
   /** The ownerless-pod policy and the binding that denies by label are installed. */
@@ -40,6 +43,15 @@ export interface NodeFacts {
   readonly memoryBytes: number;
   /** The internal IP address; empty when it has none. */
   readonly address: string;
+  /** When the condition Ready last changed; absent when unknown. */
+  readonly readyChangedMs?: number;
+  /** `spec.unschedulable`. */
+  readonly isCordoned?: true;
+  /** When the taint of a cordon was added; absent when unknown. */
+  readonly cordonedMs?: number;
+  readonly isControlPlane?: true;
+  /** Another one means that the node was started again. */
+  readonly bootId?: string;
 }
 
 export interface NamespaceFacts {
@@ -62,6 +74,9 @@ export interface DaemonSetFacts {
   readonly instance: string;
   /** Strategy OnDelete: a change restarts nothing until the pods are deleted. */
   readonly updatesOnDelete: boolean;
+  readonly attachedVolume?: string;
+  /** The annotation in which kured keeps its lock, as written; absent without a lock. */
+  readonly kuredLock?: string;
   /** It registers a CSI driver with the kubelet. */
   readonly csi?: Dependency;
 }
@@ -78,6 +93,19 @@ export interface DeploymentFacts {
   readonly name: string;
   readonly desired: number;
   readonly available: number;
+  readonly uid?: string;
+  /** The name of a volume that is attached to the nodes of its pods (`attached-volume.ts`); absent without one. */
+  readonly attachedVolume?: string;
+  /** Paused: a new template starts no pod. */
+  readonly isPaused?: true;
+}
+
+export interface StatefulSetFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly attachedVolume?: string;
+  readonly updatesOnDelete: boolean;
 }
 
 /** A Service with a selector, and how many of its endpoints are ready. */
@@ -167,6 +195,10 @@ export interface NodeViewFacts {
   readonly oomKills?: number;
   /** Time since the older of its two watches (pods, networks) last heard anything. */
   readonly watchAgeMs?: number;
+  /** The node itself has a mark that asks for a reboot; undefined while nobody has looked. */
+  readonly isRebootRequired?: boolean;
+  /** Since when, by the node's clock; only where a reboot is required. */
+  readonly rebootRequiredSinceMs?: number;
 }
 
 export interface GitFileFacts {

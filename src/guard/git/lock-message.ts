@@ -1,8 +1,12 @@
 import type { Decision } from "../decision/decision.ts";
+import { summaryCharsMax } from "../decision/limits.ts";
 import type { LockToGitStep } from "../decision/step.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 
 const lineCharsMax = 300;
+/** Tools show so much of a subject, and so much of a line. */
+const subjectCharsMax = 72;
+const wrapChars = 72;
 /** Enough to understand the reason; the Decision has the rest. */
 const evidenceMax = 12;
 
@@ -15,9 +19,9 @@ export function lockMessage(
   const changes = edits.map(({ pointer, from, to }) => `${pointer}: from ${from} to ${to}`);
   const [first] = edits;
   return [
-    line(`Raise the memory limit in ${path} from ${first?.from ?? ""} to ${first?.to ?? ""}`, 100),
+    subject(path, `from ${first?.from ?? ""} to ${first?.to ?? ""}`),
     "",
-    line(spec.summary),
+    ...wrapped(`${path}: ${spec.summary}`),
     "",
     ...changes.map((change) => line(change)),
     "",
@@ -36,6 +40,28 @@ export function lockMessage(
   ].join("\n");
 }
 
-function line(text: string, charsMax = lineCharsMax): string {
-  return foreignText(text, charsMax);
+/** A long path is cut to its last parts: the values must not be lost, and the body has the whole path. */
+function subject(path: string, change: string): string {
+  const parts = path.split("/");
+  const ways = parts.map((_, index) => `Raise the memory limit in ${parts.slice(index).join("/")} ${change}`);
+  const fitting = ways.find((text) => text.length <= subjectCharsMax);
+  return line(fitting ?? `Raise a memory limit ${change}`);
+}
+
+/** In lines of whole words. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of foreignText(text, summaryCharsMax).split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > wrapChars) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** A text that is too long ends after a whole word. */
+function line(text: string): string {
+  const whole = foreignText(text, summaryCharsMax);
+  if (whole.length <= lineCharsMax) return whole;
+  return `${foreignText(whole, lineCharsMax).replace(/\s+\S*$/u, "")} …`;
 }

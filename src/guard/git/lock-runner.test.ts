@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { StepContext, StepReport } from "../act/step-runner.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { LockToGitStep } from "../decision/step.ts";
+import type { LockToGitStep, SetMemoryLimitStep } from "../decision/step.ts";
 import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import { blobSha } from "./blob-sha.ts";
 import { GitServer } from "./git-server.fixture.ts";
@@ -60,6 +60,27 @@ function stepFor(server: GitServer, text = manifest, changes: Partial<LockToGitS
   };
 }
 
+/** The step that raises the same limit in the cluster. */
+const raise: SetMemoryLimitStep = {
+  id: 3,
+  action: "SetMemoryLimit",
+  title: "Raise it",
+  kubectl: ["kubectl set resources"],
+  preconditions: [],
+  check: { what: "new pods", deadlineSeconds: 60 },
+  setMemoryLimit: {
+    kind: "DaemonSet",
+    namespace: "kube-system",
+    name: "kube-multus-ds",
+    uid: "uid-multus",
+    container: "kube-multus",
+    oldLimit: "50Mi",
+    newLimit: "1Gi",
+    oldRequest: "50Mi",
+    newRequest: "50Mi",
+  },
+};
+
 function decisionOf(step: LockToGitStep, holds = false): Decision {
   return {
     apiVersion: "levee.dev/v1alpha1",
@@ -94,6 +115,7 @@ function decisionOf(step: LockToGitStep, holds = false): Decision {
               },
             ]
           : []),
+        raise,
         step,
       ],
     },
@@ -252,6 +274,35 @@ test("LockRunner stops when the file differs from the plan, and is done when it 
   server.commitAll();
   expect(await failure(carryOut(runner, step))).toContain("no longer exists");
 });
+
+test("LockRunner is done when a person has written the value into git in words of their own", async () => {
+  using server = new GitServer({ [path]: manifest });
+  const step = stepFor(server);
+  const runner = new LockRunner(server.mirrors());
+  const byHand = manifest.replace(/"50Mi" # .*/u, "1024Mi # raised during the outage, see the ticket");
+  const head = server.commit({ [path]: `kind: ConfigMap\nmetadata: {name: other}\n---\n${byHand}` });
+  const given = contextOf(step);
+  const result = await carryOut(runner, step, given);
+  expect(result).toEqual({ commit: head, message: `main already has it, at ${head}` });
+  expect(given.ran.asked).toBe(0);
+  expect(server.ask("for-each-ref", "refs/heads/levee")).toBe("");
+});
+
+for (const [what, text] of [
+  ["another value", manifest.replace("50Mi", "512Mi")],
+  ["another container", manifest.replace("50Mi", "1Gi").replace("name: kube-multus\n", "name: other\n")],
+  ["another DaemonSet", manifest.replace("50Mi", "1Gi").replace("kube-multus-ds", "levee")],
+  ["no YAML", `${manifest.replace("50Mi", "1Gi")}\n{{ if }}: [`],
+] as const) {
+  test(`LockRunner does not take the file for done by hand with ${what}, and says what to write`, async () => {
+    using server = new GitServer({ [path]: manifest });
+    const step = stepFor(server);
+    server.commit({ [path]: text });
+    expect(await failure(carryOut(new LockRunner(server.mirrors()), step))).toContain(
+      "write 1Gi into it on main by hand, then resume",
+    );
+  });
+}
 
 test("LockRunner does not write through a link, and keeps the mode of the file", async () => {
   using server = new GitServer({ [path]: manifest });

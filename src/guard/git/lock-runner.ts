@@ -8,6 +8,7 @@ import { GitProblem, gitReason, problemOf } from "./git-problem.ts";
 import { isBranchAllowed, isBranchName, isPathAllowed } from "./git-repository.ts";
 import { lockMessage } from "./lock-message.ts";
 import { fileOf, isOnePathCommit, makeOnePathCommit } from "./one-path-commit.ts";
+import { valuesStand } from "./values-stand.ts";
 import { fileBytesMax } from "./yaml-field.ts";
 
 /** A branch with other writers may move between fetch and push. */
@@ -31,12 +32,12 @@ export class LockRunner implements StepRunner<LockToGitStep> {
     const forbidden = this.#forbidden(step);
     if (forbidden !== undefined) return forbidden;
     return this.#unlessAway(step, async (mirror) => {
-      const { baseRef, path, oldBlobSha, newBlobSha } = step.lockToGit;
+      const { baseRef, path, oldBlobSha, edits } = step.lockToGit;
       const commit = await mirror.fetch(baseRef, 1, context.signal);
       const { sha } = await fileOf(mirror, commit, path);
-      return [oldBlobSha, newBlobSha].includes(sha)
-        ? undefined
-        : `${path} has the content ${sha} now, not ${oldBlobSha}`;
+      if (sha === oldBlobSha || (await this.#isSo(mirror, commit, step, context))) return undefined;
+      const values = edits.map(({ to }) => to).join(", ");
+      return `${path} has the content ${sha} now, not ${oldBlobSha}; write ${values} into it on ${baseRef} by hand, then resume`;
     });
   }
 
@@ -44,7 +45,7 @@ export class LockRunner implements StepRunner<LockToGitStep> {
   async rehearse(step: LockToGitStep, context: StepContext): Promise<string | undefined> {
     return this.#unlessAway(step, async (mirror) => {
       const { present, commit } = await this.#made(mirror, step, context);
-      if (present) return undefined;
+      if (present !== undefined) return undefined;
       const end = await mirror.push(commit, { ...target(step), isDryRun: true }, context.signal);
       if (end.exitCode === 0) return undefined;
       const rejected = rejection(end.stdout);
@@ -68,14 +69,14 @@ export class LockRunner implements StepRunner<LockToGitStep> {
 
   /** Reads back from the server: the base branch has the content, or our branch is at our commit. */
   async check(step: LockToGitStep, context: StepContext): Promise<string | undefined> {
-    const { baseRef, branch, path, newBlobSha } = step.lockToGit;
+    const { baseRef, branch, path } = step.lockToGit;
     const mirror = this.#mirror(step);
     const { commit } = context.reported;
     try {
       return await mirror.exclusive(async () => {
         const base = await mirror.fetch(baseRef, 1, context.signal);
-        if ((await fileOf(mirror, base, path)).sha === newBlobSha) return undefined;
-        if (branch === baseRef) return `${path} does not have the content ${newBlobSha} on ${baseRef}`;
+        if (await this.#isSo(mirror, base, step, context)) return undefined;
+        if (branch === baseRef) return `${path} does not have the new value on ${baseRef}`;
         const tip = await mirror.fetch(branch, 1, context.signal);
         return tip === commit ? undefined : `${branch} is at ${tip}, not at ${commit ?? "our commit"}`;
       });
@@ -89,7 +90,8 @@ export class LockRunner implements StepRunner<LockToGitStep> {
     const { branch, repository } = step.lockToGit;
     for (let attempt = 1; ; attempt += 1) {
       const { present, commit } = await this.#made(mirror, step, context);
-      if (present) return { commit, message: `${commit} already has it${afterwards(step)}` };
+      if (present === "base") return { commit, message: `${step.lockToGit.baseRef} already has it, at ${commit}` };
+      if (present === "branch") return { commit, message: `${commit} already has it${afterwards(step)}` };
       await context.mayWrite();
       context.audit(`push ${commit} to ${branch}`, [repository], "begun");
       const end = await mirror.push(commit, target(step), context.signal);
@@ -105,14 +107,24 @@ export class LockRunner implements StepRunner<LockToGitStep> {
 
   /** The commit to push, or the one that already exists: from a lost answer, another leader, or a person. */
   async #made(mirror: GitMirror, step: LockToGitStep, context: StepContext): Promise<MadeCommit> {
-    const { baseRef, branch, path, newBlobSha } = step.lockToGit;
+    const { baseRef, branch } = step.lockToGit;
     const base = await mirror.fetch(baseRef, 1, context.signal);
-    if ((await fileOf(mirror, base, path)).sha === newBlobSha) return { present: true, commit: base };
+    if (await this.#isSo(mirror, base, step, context)) return { present: "base", commit: base };
     const isThere = branch !== baseRef && (await mirror.tip(branch, context.signal)) !== undefined;
-    if (!isThere) return { present: false, commit: await this.#commitOn(base, mirror, step, context) };
+    if (!isThere) return { commit: await this.#commitOn(base, mirror, step, context) };
     const tip = await mirror.fetch(branch, 2, context.signal);
-    if (await this.#isOurs(mirror, step, tip, context.signal)) return { present: true, commit: tip };
+    if (await this.#isOurs(mirror, step, tip, context.signal)) return { present: "branch", commit: tip };
     throw new GitProblem("refused", `${branch} already exists at ${tip}, which is not of this plan`);
+  }
+
+  /** The commit has the plan's content, or a person has written its values in words of their own. */
+  async #isSo(mirror: GitMirror, commit: string, step: LockToGitStep, context: StepContext): Promise<boolean> {
+    const { path, oldBlobSha, newBlobSha } = step.lockToGit;
+    const { sha } = await fileOf(mirror, commit, path);
+    if (sha === newBlobSha || sha === oldBlobSha) return sha === newBlobSha;
+    await mirror.fetchBlobs([sha], context.signal);
+    const bytes = await mirror.blob(sha, fileBytesMax);
+    return bytes !== undefined && valuesStand(bytes, step, context.decision);
   }
 
   /** The commit does exactly what the plan says, on top of a commit of the base branch. */
@@ -176,8 +188,8 @@ export class LockRunner implements StepRunner<LockToGitStep> {
 }
 
 interface MadeCommit {
-  /** The server already has the commit. */
-  readonly present: boolean;
+  /** Where the server already has it: on the branch that is followed, or on the plan's own. */
+  readonly present?: "base" | "branch";
   readonly commit: string;
 }
 

@@ -34,18 +34,19 @@ export class Election {
     for (;;) {
       signal.throwIfAborted();
       const startedMs = this.#options.clock.monotonicMs();
-      const lease = await this.#tryOnce(signal);
+      const won = await this.#tryOnce(signal);
       // The term counts from before the request, because its duration is not ours.
-      if (lease !== undefined) return new Term({ ...this.#options, lease, startedMs, leaseSeconds });
+      if (won !== undefined) return new Term({ ...this.#options, ...won, startedMs, leaseSeconds });
       await this.#options.clock.sleep(lookMs, signal);
     }
   }
 
-  async #tryOnce(signal: AbortSignal): Promise<LeaseFacts | undefined> {
+  async #tryOnce(signal: AbortSignal): Promise<WonLease | undefined> {
     try {
-      const lease = await this.#read(signal);
-      if (lease === undefined) return await this.#write("POST", undefined, signal);
-      return this.#isFree(lease) ? await this.#write("PUT", lease, signal) : undefined;
+      const before = await this.#read(signal);
+      if (before !== undefined && !this.#isFree(before)) return undefined;
+      const lease = await this.#write(before === undefined ? "POST" : "PUT", before, signal);
+      return { lease, heardMs: before?.renewedMs ?? 0 };
     } catch (thrown) {
       signal.throwIfAborted();
       // Another guard was faster.
@@ -92,6 +93,12 @@ export class Election {
     });
     return parseLease(await api.call({ method, path, body, deadlineMs: requestMs, signal })) ?? refuse(path);
   }
+}
+
+interface WonLease {
+  readonly lease: LeaseFacts;
+  /** When the leader before was last heard of. */
+  readonly heardMs: number;
 }
 
 function refuse(path: string): never {

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import { isObject, objectOf, textOf } from "../../kube/client/json-fields.ts";
-import { countOf } from "../json-values.ts";
+import { countOf, timeMs } from "../json-values.ts";
 
 /** A Lease, the process that asks for it or holds it, and its means. */
 export interface LeaseSeat {
@@ -21,6 +21,8 @@ export interface LeaseFacts {
   /** Empty when the last holder released it. */
   readonly holder: string;
   readonly transitions: number;
+  /** When a holder last renewed or released it, by that holder's clock; 0 when unknown. */
+  readonly renewedMs: number;
 }
 
 interface LeaseWrite {
@@ -44,6 +46,7 @@ export function parseLease(text: string): LeaseFacts | undefined {
     resourceVersion,
     holder: textOf(spec["holderIdentity"]),
     transitions: countOf(spec["leaseTransitions"]),
+    renewedMs: timeMs(spec["renewTime"]),
   };
 }
 

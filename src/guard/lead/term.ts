@@ -10,6 +10,7 @@ const requestMs = 3_000;
 
 interface TermOptions extends LeaseSeat {
   readonly lease: LeaseFacts;
+  readonly heardMs?: number;
   /** When the winning request was sent, on the monotonic clock. */
   readonly startedMs: number;
   readonly leaseSeconds: number;
@@ -20,6 +21,8 @@ export class Term {
   readonly identity: string;
   /** Higher than the fence of every earlier leader. */
   readonly fence: number;
+  /** When the leader before was last heard of, by its own clock; 0 when unknown. */
+  readonly heardMs: number;
   readonly #options: TermOptions;
   readonly #lost = new AbortController();
   readonly #cancel: Cancel;
@@ -31,6 +34,7 @@ export class Term {
     this.#options = options;
     this.identity = options.identity;
     this.fence = options.lease.transitions;
+    this.heardMs = options.heardMs ?? 0;
     this.#resourceVersion = options.lease.resourceVersion;
     this.#renewedMs = options.startedMs;
     this.#cancel = options.clock.every(renewEveryMs, () => void this.#renew());

@@ -1,6 +1,7 @@
 import { findScattered } from "../detect/avalanche.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
+import { metricFamily, type MetricRow } from "./metric-family.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
@@ -26,29 +27,35 @@ export interface GuardState {
 /** Prometheus' text format. The alerts of deploy/alerts depend on these metrics. */
 export function guardMetrics(state: GuardState): string {
   return [
-    family("levee_guard_leader", "1 on the replica that leads", [["", state.isLeader ? 1 : 0]]),
-    family("levee_guard_view_last_event_age_seconds", "Seconds since the last event of the resource", ages(state)),
-    family(
+    metricFamily("levee_guard_leader", "1 on the replica that leads", [["", state.isLeader ? 1 : 0]]),
+    metricFamily(
+      "levee_guard_view_last_event_age_seconds",
+      "Seconds since the last event of the resource",
+      ages(state),
+    ),
+    metricFamily(
       "levee_guard_proposals_refused_total",
       "Proposals that the API server refused",
       [["", state.refusedProposals]],
       "counter",
     ),
-    family("levee_guard_view_objects", "Objects in the local copy", objects(state)),
-    family("levee_guard_decisions", "Decisions by phase", counts(state)),
-    family(
+    metricFamily("levee_guard_view_objects", "Objects in the local copy", objects(state)),
+    metricFamily("levee_guard_decisions", "Decisions by phase", counts(state)),
+    metricFamily(
       "levee_guard_oldest_decision_age_seconds",
       "Seconds since the oldest Decision in the phase entered it",
       oldest(state),
     ),
-    family(
+    metricFamily(
       "levee_guard_stale_sandbox_reservations",
       "Pods whose events say that their sandbox's name is taken",
       taken(state),
     ),
-    family("levee_guard_alerts_seen", "Firing alerts of this cluster in Alertmanager", [["", state.alerts.length]]),
-    family("levee_guard_node_views", "Nodes whose daemon answers", [["", state.nodeViews.length]]),
-    family(
+    metricFamily("levee_guard_alerts_seen", "Firing alerts of this cluster in Alertmanager", [
+      ["", state.alerts.length],
+    ]),
+    metricFamily("levee_guard_node_views", "Nodes whose daemon answers", [["", state.nodeViews.length]]),
+    metricFamily(
       "levee_guard_scattered_pods",
       "Ownerless pods that do not start and have too many shapes to be one avalanche",
       scattered(state),
@@ -62,35 +69,28 @@ const eventMsMax = 10 * 60_000;
 const nodesMax = 1_000;
 const namespacesMax = 100;
 
-type Row = readonly [labels: string, value: number];
-
-function family(name: string, help: string, rows: readonly Row[], type: "gauge" | "counter" = "gauge"): string {
-  const lines = rows.map(([labels, value]) => `${name}${labels} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-}
-
 /** Leaves out resources that the cluster has no definition for. */
 function present({ health }: GuardState): readonly ReflectorHealth[] {
   return health.filter(({ isAbsent }) => isAbsent !== true);
 }
 
 /** A resource that was never heard of has the age of the process, so a guard that starts blind shows up too. */
-function ages(state: GuardState): readonly Row[] {
+function ages(state: GuardState): readonly MetricRow[] {
   return present(state).map(({ resource, lastEventAgeMs }) => [
     `{resource="${resource}"}`,
     (lastEventAgeMs ?? state.runningMs) / 1_000,
   ]);
 }
 
-function objects(state: GuardState): readonly Row[] {
+function objects(state: GuardState): readonly MetricRow[] {
   return present(state).map((each) => [`{resource="${each.resource}"}`, each.objects]);
 }
 
-function counts({ decisions }: GuardState): readonly Row[] {
+function counts({ decisions }: GuardState): readonly MetricRow[] {
   return decisionPhases.map((phase) => [`{phase="${phase}"}`, inPhase(decisions, phase).length]);
 }
 
-function oldest({ decisions, nowMs }: GuardState): readonly Row[] {
+function oldest({ decisions, nowMs }: GuardState): readonly MetricRow[] {
   return decisionPhases.map((phase) => {
     const agesMs = inPhase(decisions, phase).map((decision) => nowMs - sinceMs(decision, nowMs));
     return [`{phase="${phase}"}`, Math.max(0, ...agesMs) / 1_000];
@@ -108,13 +108,13 @@ function sinceMs({ status, metadata }: Decision, nowMs: number): number {
 }
 
 /** Largest first. The API server's names of namespaces need no escaping. */
-function scattered({ pods, nowMs, stuckAfterMs }: GuardState): readonly Row[] {
+function scattered({ pods, nowMs, stuckAfterMs }: GuardState): readonly MetricRow[] {
   const most = [...findScattered(pods, nowMs, stuckAfterMs)].toSorted(([, left], [, right]) => right - left);
   return most.slice(0, namespacesMax).map(([namespace, count]) => [`{namespace="${namespace}"}`, count]);
 }
 
 /** Counts only nodes that exist: the node in an event can be anything. */
-function taken({ events, nodes, nowMs }: GuardState): readonly Row[] {
+function taken({ events, nodes, nowMs }: GuardState): readonly MetricRow[] {
   const pods = new Map<string, Set<string>>(nodes.map(({ name }) => [name, new Set()]));
   for (const { isNameReserved, lastMs, node, podUid } of events)
     if (isNameReserved === true && nowMs - lastMs < eventMsMax) pods.get(node)?.add(podUid);

@@ -17,10 +17,17 @@ interface PortAnswers {
   readonly metrics: () => string;
   /** The facts about the cluster are complete and current. */
   readonly isReady: () => boolean;
+  /** The door of the reboot gate; absent while it is not set. */
+  readonly gate?: (node: string) => PortAnswer;
+}
+
+interface PortAnswer {
+  readonly status: number;
+  readonly body: string;
 }
 
 /**
- * Answers GET /metrics, /healthz and /readyz on every interface; any answer is a sign of life. If the port is taken, the
+ * Answers GET /metrics, /healthz, /readyz and, where it is set, /gate/NODE on every interface; any answer is a sign of life. If the port is taken, the
  * guard logs it and goes on.
  */
 export function openMetricsPort(port: number, answers: PortAnswers, logger: Logger): MetricsPort {
@@ -50,8 +57,12 @@ export function openMetricsPort(port: number, answers: PortAnswers, logger: Logg
   };
 }
 
-function answer(method: string, url: string, answers: PortAnswers): { status: number; body: string } {
+const gatePath = "/gate/";
+
+function answer(method: string, url: string, answers: PortAnswers): PortAnswer {
   const path = method === "GET" || method === "HEAD" ? url.split("?")[0] : undefined;
+  if (answers.gate !== undefined && path?.startsWith(gatePath) === true)
+    return answers.gate(path.slice(gatePath.length));
   switch (path) {
     case "/metrics":
       return { status: 200, body: answers.metrics() };

@@ -81,9 +81,9 @@ test("AlertSource notes an unreachable Alertmanager, and sends nothing without o
   expect(open([]).notes()).toEqual([]);
 });
 
-test("parseAlerts keeps other clusters' alerts out, and of each the labels that rules go by, cleaned", () => {
+test("parseAlerts keeps other clusters' alerts out, and of each its labels, cleaned", () => {
   const text = JSON.stringify([
-    alert({ alertname: "A\u001b[31m", cluster: "prod", pod: "x\u202e\ny", secret: "s" }),
+    alert({ alertname: "A\u001b[31m", cluster: "prod", pod: "x\u202e\ny", mountpoint: "/" }),
     alert({ alertname: "B", cluster: "test" }),
     alert({ alertname: "C" }, "nonsense"),
     alert({ alertname: "" }),
@@ -92,7 +92,11 @@ test("parseAlerts keeps other clusters' alerts out, and of each the labels that 
   ]);
   expect(parseAlerts(text, "prod")).toEqual({
     alerts: [
-      { name: "A", labels: { cluster: "prod", pod: "x y" }, startsMs: Date.parse("2026-05-10T18:00:00Z") },
+      {
+        name: "A",
+        labels: { cluster: "prod", pod: "x y", mountpoint: "/" },
+        startsMs: Date.parse("2026-05-10T18:00:00Z"),
+      },
       { name: "C", labels: {}, startsMs: 0 },
     ],
     omitted: 0,

@@ -10,6 +10,8 @@ import { parseAlerts } from "./parse-alerts.ts";
 const lookMs = 30_000;
 /** Older alerts say little about now. */
 const keptMs = 300_000;
+/** Three looks; after that an alert that matters may fire unseen, and no reboot is allowed. */
+const currentMs = 90_000;
 
 interface AlertSourceOptions {
   readonly clock: Clock;
@@ -29,6 +31,7 @@ export class AlertSource {
   #heardMs: number;
   #problem: string | undefined;
   #omitted = 0;
+  #hasHeard = false;
 
   constructor(options: AlertSourceOptions) {
     this.#options = options;
@@ -41,6 +44,15 @@ export class AlertSource {
 
   alerts(): readonly AlertFacts[] {
     return this.#ageMs() > keptMs ? [] : this.#alerts;
+  }
+
+  /** Why nobody can say which alerts fire; undefined when they were read lately, or when no Alertmanager is set. */
+  unread(): string | undefined {
+    if (this.#options.alertmanagers.length === 0) return undefined;
+    if (!this.#hasHeard) return this.#problem ?? "it has not answered yet";
+    if (this.#ageMs() > currentMs)
+      return `its last answer is ${Math.round(this.#ageMs() / 1_000)} s old: ${this.#problem ?? "it is asked now"}`;
+    return this.#omitted === 0 ? undefined : `${this.#omitted} more alerts fire than the guard reads`;
   }
 
   notes(): readonly string[] {
@@ -85,6 +97,7 @@ export class AlertSource {
 
   #heard(): void {
     this.#heardMs = this.#options.clock.monotonicMs();
+    this.#hasHeard = true;
     if (this.#problem !== undefined) this.#options.logger.info("Alertmanager can be read again");
     this.#problem = undefined;
   }

@@ -25,12 +25,15 @@ import {
   projectNamespace,
   projectNode,
   projectService,
+  projectStatefulSet,
 } from "./project-workloads.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** Facts that do not come from the API server. Each source answers at once with what it has. */
 export interface OtherSources {
   readonly alerts: () => readonly AlertFacts[];
+  /** Why the alerts cannot be told, where an Alertmanager is set. */
+  readonly alertsUnread?: () => string | undefined;
   readonly nodeViews: () => readonly NodeViewFacts[];
   readonly gitFiles: () => readonly GitFileFacts[];
   readonly gitProblems?: () => readonly GitSourceProblem[];
@@ -58,6 +61,7 @@ export class ClusterFacts {
   readonly #namespaces;
   readonly #daemonSets;
   readonly #deployments;
+  readonly #statefulSets;
   readonly #services;
   readonly #slices;
   readonly #events;
@@ -82,6 +86,7 @@ export class ClusterFacts {
     this.#namespaces = this.#follow("namespaces", `${core}/namespaces`, projectNamespace);
     this.#daemonSets = this.#follow("daemonsets", `${apps}/daemonsets`, projectDaemonSet);
     this.#deployments = this.#follow("deployments", `${apps}/deployments`, projectDeployment);
+    this.#statefulSets = this.#follow("statefulsets", `${apps}/statefulsets`, projectStatefulSet);
     this.#services = this.#follow("services", `${core}/services`, projectService);
     this.#slices = this.#follow("endpointslices", "/apis/discovery.k8s.io/v1/endpointslices", projectEndpointSlice);
     this.#events = this.#follow("events", `${core}/events`, (value) => projectEvent(value, this.#texts), {
@@ -136,6 +141,7 @@ export class ClusterFacts {
   /** Everything as it is now. Pods are not copied, so use it at once. */
   world(): World {
     const { clock, settings, sources } = this.#options;
+    const unread = sources.alertsUnread?.();
     return {
       nowMs: clock.wallMs(),
       ...(settings.stuckAfterMs === undefined ? {} : { stuckAfterMs: settings.stuckAfterMs }),
@@ -144,11 +150,13 @@ export class ClusterFacts {
       namespaces: [...this.#namespaces.store.values()],
       daemonSets: [...this.#daemonSets.store.values()],
       deployments: [...this.#deployments.store.values()],
+      statefulSets: [...this.#statefulSets.store.values()],
       services: this.#readyServices(),
       events: [...this.#events.store.values()],
       applications: [...this.#applications.store.values()],
       projects: [...this.#projects.store.values()],
       alerts: sources.alerts(),
+      ...(unread === undefined ? {} : { alertsUnread: unread }),
       nodeViews: sources.nodeViews(),
       decisions: this.decisions(),
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,

@@ -9,11 +9,15 @@ const forgotten: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expired",
  * API server has the full object.
  */
 export function compactDecision(decision: Decision): Decision {
-  const phase = decision.status?.phase;
-  if (phase === undefined || !terminalPhases.has(phase)) return decision;
-  const { spec } = decision;
+  const { spec, status } = decision;
+  if (status === undefined || !terminalPhases.has(status.phase)) return decision;
+  const { phase } = status;
   const steps = spec.steps.map((step) => compactStep(step, forgotten.has(phase)));
-  return { ...decision, spec: { ...spec, summary: "", evidence: [], chain: [], notes: [], steps } };
+  return {
+    ...decision,
+    spec: { ...spec, summary: "", evidence: [], chain: [], notes: [], revisions: [], steps },
+    status: { ...status, audit: [] },
+  };
 }
 
 function compactStep(step: Step, isForgotten: boolean): Step {

@@ -38,8 +38,12 @@ export class LiveSources {
     this.#nodeViews.start();
   }
 
-  sources(): Pick<OtherSources, "alerts" | "nodeViews"> {
-    return { alerts: () => this.#alerts.alerts(), nodeViews: () => this.#nodeViews.views() };
+  sources(): Pick<OtherSources, "alerts" | "alertsUnread" | "nodeViews"> {
+    return {
+      alerts: () => this.#alerts.alerts(),
+      alertsUnread: () => this.#alerts.unread(),
+      nodeViews: () => this.#nodeViews.views(),
+    };
   }
 
   notes(): readonly string[] {

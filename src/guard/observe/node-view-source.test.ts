@@ -71,6 +71,21 @@ test("parseNodeView sums up a daemon's metrics, and takes the watch that was sil
   expect(parseNodeView("levee_waiting NaN\nother 1\n")).toBeUndefined();
 });
 
+test("parseNodeView tells a node that needs no reboot from one that nobody looked at", () => {
+  const mark = 'levee_node_reboot_required{node="n1"}';
+  const since = 'levee_node_reboot_required_since_timestamp_seconds{node="n1"}';
+  const view = (...lines: string[]): unknown => parseNodeView(["levee_waiting 0", ...lines].join("\n"));
+  const calm = { waiting: 0, running: 0, leaks: 0 };
+  expect(view()).toEqual(calm);
+  expect(view(`${mark} 0`)).toEqual({ ...calm, isRebootRequired: false });
+  expect(view(`${mark} 1`, `${since} 1780111980.25`)).toEqual({
+    ...calm,
+    isRebootRequired: true,
+    rebootRequiredSinceMs: 1_780_111_980_250,
+  });
+  expect(view(`${mark} 1`)).toEqual({ ...calm, isRebootRequired: true });
+});
+
 test("NodeViewSource has each daemon's answer with its time, and counts silent daemons", async () => {
   const { port } = await daemons((path) => {
     if (path.startsWith("127.0.0.3")) return { status: 500, body: "" };

@@ -7,18 +7,8 @@ import type { AlertFacts } from "../facts/world.ts";
 const alertsMax = 2_000;
 /** A label's value names an object, and names have at most 253 characters. */
 const labelCharsMax = 253;
-/** The labels that `detect/alert-rules.ts` uses. */
-const keptLabels = [
-  "cluster",
-  "namespace",
-  "pod",
-  "node",
-  "deployment",
-  "statefulset",
-  "daemonset",
-  "severity",
-  "scope",
-];
+/** All labels are kept, because an exception of the reboot gate may match any of them. More than this is no alert of a rule. */
+const labelsMax = 64;
 
 interface ParsedAlerts {
   readonly alerts: readonly AlertFacts[];
@@ -50,9 +40,12 @@ function parsed(text: string): unknown {
 function alertOf(labels: Readonly<Record<string, unknown>>, startsAt: unknown): readonly AlertFacts[] {
   const name = foreignText(textOf(labels["alertname"]), labelCharsMax);
   if (name === "") return [];
-  const kept = keptLabels.flatMap((key) => {
-    const label = foreignText(textOf(labels[key]), labelCharsMax);
-    return label === "" ? [] : [[key, label] as const];
-  });
+  const kept = Object.keys(labels)
+    .filter((key) => key !== "alertname")
+    .slice(0, labelsMax)
+    .flatMap((key) => {
+      const label = foreignText(textOf(labels[key]), labelCharsMax);
+      return label === "" ? [] : [[foreignText(key, labelCharsMax), label] as const];
+    });
   return [{ name, labels: Object.fromEntries(kept), startsMs: timeMs(startsAt) }];
 }

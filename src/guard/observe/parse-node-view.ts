@@ -24,6 +24,7 @@ export function parseNodeView(text: string): ToldView | undefined {
     ...known("memoryLimitBytes", sum("levee_memory_limit_bytes")),
     ...known("oomKills", sum("levee_memory_oom_kills_total")),
     ...known("watchAgeMs", oldestMs(found.get("levee_view_last_event_age_seconds"))),
+    ...rebootMark(sum("levee_node_reboot_required"), sum("levee_node_reboot_required_since_timestamp_seconds")),
   };
 }
 
@@ -35,7 +36,20 @@ const wanted: ReadonlySet<string> = new Set([
   "levee_memory_limit_bytes",
   "levee_memory_oom_kills_total",
   "levee_view_last_event_age_seconds",
+  "levee_node_reboot_required",
+  "levee_node_reboot_required_since_timestamp_seconds",
 ]);
+
+/** Nothing before the daemon's first look: a node that nobody looked at is not one that needs no reboot. */
+function rebootMark(
+  isRequired: number | undefined,
+  sinceSeconds: number | undefined,
+): Pick<ToldView, "isRebootRequired" | "rebootRequiredSinceMs"> {
+  if (isRequired === undefined) return {};
+  if (isRequired === 0) return { isRebootRequired: false };
+  const sinceMs = sinceSeconds === undefined ? undefined : Math.round(sinceSeconds * 1_000);
+  return { isRebootRequired: true, ...known("rebootRequiredSinceMs", sinceMs) };
+}
 
 /** The age of the resource that has been silent longest. */
 function oldestMs(seconds: readonly number[] | undefined): number | undefined {

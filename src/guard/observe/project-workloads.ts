@@ -1,5 +1,7 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
+import { firstChars } from "../../base/short-text.ts";
 import { countOf, objectsOf, timeMs } from "../json-values.ts";
+import { attachedVolume } from "../facts/attached-volume.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
 import {
   csiDependency,
@@ -8,7 +10,14 @@ import {
   type Dependency,
   type ServiceLabel,
 } from "../facts/depended-on.ts";
-import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
+import type {
+  ContainerFacts,
+  DaemonSetFacts,
+  DeploymentFacts,
+  NamespaceFacts,
+  NodeFacts,
+  StatefulSetFacts,
+} from "../facts/world.ts";
 import { stopLabel } from "../decide/stop-step.ts";
 
 /** A cluster-scoped object has an empty namespace, because a reflector finds objects by namespace and name. */
@@ -16,6 +25,10 @@ export type Cluster<T> = T & { readonly namespace: "" };
 
 /** Argo CD's mark on managed objects: `application:group/kind:namespace/name`. */
 const trackingAnnotation = "argocd.argoproj.io/tracking-id";
+/** kured's default for --lock-annotation. */
+const kuredLockAnnotation = "weave.works/kured-node-lock";
+/** A lock of several owners has some hundred characters for each. */
+const lockCharsMax = 8_192;
 const instanceLabel = "app.kubernetes.io/instance";
 
 export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
@@ -29,7 +42,27 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
     isReady: ready?.["status"] === "True",
     memoryBytes: memoryBytes(textOf(objectOf(status["allocatable"])["memory"])) ?? 0,
     address: addressOf(status["addresses"]),
+    ...whenKnown("readyChangedMs", timeMs(ready?.["lastTransitionTime"])),
+    ...cordonOf(objectOf(objectOf(value)["spec"])),
+    ...(controlPlaneLabels.some((label) => label in objectOf(metadataOf(value)["labels"]))
+      ? { isControlPlane: true as const }
+      : {}),
+    ...whenKnown("bootId", textOf(objectOf(status["nodeInfo"])["bootID"])),
   };
+}
+
+/** RKE2 and older kubeadm set the second one. */
+const controlPlaneLabels = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
+const cordonTaint = "node.kubernetes.io/unschedulable";
+
+function cordonOf(spec: JsonObject): Pick<NodeFacts, "isCordoned" | "cordonedMs"> {
+  if (spec["unschedulable"] !== true) return {};
+  const taint = objectsOf(spec["taints"]).find(({ key }) => key === cordonTaint);
+  return { isCordoned: true, ...whenKnown("cordonedMs", timeMs(taint?.["timeAdded"])) };
+}
+
+function whenKnown<K extends string, T extends string | number>(key: K, fact: T): Partial<Record<K, T>> {
+  return fact === "" || fact === 0 ? {} : ({ [key]: fact } as Record<K, T>); // one key, which TypeScript widens
 }
 
 /** The address goes into a URL, so nothing else may pass. */
@@ -79,8 +112,15 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
     trackedBy: trackerOf(textOf(objectOf(metadata["annotations"])[trackingAnnotation]), `${namespace}/${name}`),
     instance: textOf(objectOf(metadata["labels"])[instanceLabel]),
     updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
+    ...volumeOf(spec),
+    ...whenKnown("kuredLock", firstChars(textOf(objectOf(metadata["annotations"])[kuredLockAnnotation]), lockCharsMax)),
     ...(csi === undefined ? {} : { csi }),
   };
+}
+
+function volumeOf(spec: JsonObject): { readonly attachedVolume?: string } {
+  const volume = attachedVolume(spec);
+  return volume === undefined ? {} : { attachedVolume: volume };
 }
 
 /** Ignores an annotation that was copied from another object, as Argo CD does. */
@@ -92,13 +132,31 @@ function trackerOf(trackingId: string, label: string): string {
 export function projectDeployment(value: unknown): DeploymentFacts | undefined {
   const name = nameOf(value);
   if (name === "") return undefined;
-  const desired = objectOf(objectOf(value)["spec"])["replicas"];
+  const spec = objectOf(objectOf(value)["spec"]);
+  const desired = spec["replicas"];
   return {
     namespace: textOf(metadataOf(value)["namespace"]),
     name,
+    uid: textOf(metadataOf(value)["uid"]),
+    ...volumeOf(spec),
+    ...(spec["paused"] === true ? { isPaused: true as const } : {}),
     // Kubernetes' default.
     desired: desired === undefined ? 1 : countOf(desired),
     available: countOf(objectOf(objectOf(value)["status"])["availableReplicas"]),
+  };
+}
+
+export function projectStatefulSet(value: unknown): StatefulSetFacts | undefined {
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  const metadata = metadataOf(value);
+  const spec = objectOf(objectOf(value)["spec"]);
+  return {
+    namespace: textOf(metadata["namespace"]),
+    name,
+    uid: textOf(metadata["uid"]),
+    updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
+    ...volumeOf(spec),
   };
 }
 

@@ -2,12 +2,13 @@ import { beforeEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
+import { installedPolicies } from "../approve/policies.fixture.ts";
 import { propose } from "../decide/propose.ts";
 import type { Decision, DecisionStatus } from "../decision/decision.ts";
 import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
-import { outagePods, world } from "../world.fixture.ts";
+import { minuteMs, nowMs, outagePods, world } from "../world.fixture.ts";
 import { guardRound, type RoundResult } from "./guard-round.ts";
 
 let requests: KubeRequest[];
@@ -19,6 +20,7 @@ beforeEach(() => {
   refuse = undefined;
   refused = 0;
   answer = "{}";
+  words = [];
 });
 
 const api: KubeApi = {
@@ -26,6 +28,8 @@ const api: KubeApi = {
     await Promise.resolve();
     const status = refuse?.(request);
     if (status !== undefined) throw new KubeError("api-refused", `no: ${status}`, { status });
+    if (request.path.includes("/decisionapprovals?"))
+      return JSON.stringify({ metadata: { resourceVersion: "1" }, items: words });
     requests.push(request);
     return answer;
   },
@@ -36,6 +40,9 @@ const api: KubeApi = {
 
 let refused = 0;
 
+/** Words that the API server has and the watch has not. */
+let words: readonly object[];
+
 function round(seen: World, changes: { isCurrent?: boolean; isHeld?: boolean } = {}): Promise<RoundResult> {
   const { isCurrent = true, isHeld = true } = changes;
   return guardRound({
@@ -43,14 +50,16 @@ function round(seen: World, changes: { isCurrent?: boolean; isHeld?: boolean } =
     clock: new ManualClock(),
     logger: silentLogger,
     settings,
-    source: { isCurrent: () => isCurrent, world: () => seen, approvals: () => [], policies: () => [] },
+    source: { isCurrent: () => isCurrent, world: () => seen, approvals: () => [], policies: () => policies },
     term: { identity: "guard-a", fence: 7, isHeld: () => isHeld },
     onRefused: () => (refused += 1),
   });
 }
 
-function decisions(status?: DecisionStatus): readonly Decision[] {
-  return propose(outage(), settings).map(({ name, spec }) => ({
+const policies = installedPolicies("2026-05-01T00:00:00Z");
+
+function decisions(status?: DecisionStatus, seen = outage()): readonly Decision[] {
+  return propose(seen, settings).map(({ name, spec }) => ({
     apiVersion: "levee.dev/v1alpha1",
     kind: "Decision",
     metadata: {
@@ -68,8 +77,8 @@ function decisions(status?: DecisionStatus): readonly Decision[] {
 const proposed: DecisionStatus = {
   phase: "Proposed",
   message: "",
-  fence: 6,
-  leader: "b",
+  fence: 7,
+  leader: "guard-a",
   since: "2026-05-10T18:00:00Z",
 };
 
@@ -77,6 +86,7 @@ test("guardRound creates both Decisions of the outage and writes nothing else", 
   expect(await round(outage())).toEqual({
     outcome: "done",
     created: ["stop-fc-desktop-1", "recover-fc-desktop-1"],
+    revised: [],
     changed: [],
   });
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -105,6 +115,59 @@ test("guardRound leaves proposals alone whose cause lives, and ends those whose 
   });
 });
 
+/** Twenty pods were proposed a minute ago, and now there are fifty. */
+function grown(): World {
+  const known = decisions(proposed, world({ pods: outagePods(50).slice(0, 20) }));
+  return world({ pods: outagePods(50), decisions: known, nowMs: nowMs + minuteMs });
+}
+
+function word(seen: World, verdict: string, madeMs = seen.nowMs): object {
+  const { metadata, spec } = seen.decisions[1]!;
+  return {
+    metadata: { name: "w", namespace: "levee-system", creationTimestamp: new Date(madeMs).toISOString() },
+    spec: {
+      ...{ decision: metadata.name, decisionUID: metadata.uid, planHash: spec.planHash },
+      ...{ verdict, by: { username: "alice" } },
+    },
+  };
+}
+
+test("guardRound replaces the plan of a proposal that has fallen behind, only if it is as it was read", async () => {
+  expect(await round(grown())).toEqual({
+    outcome: "done",
+    created: [],
+    revised: ["recover-fc-desktop-1"],
+    changed: [],
+  });
+  const [request] = requests;
+  expect(requests.length).toBe(1);
+  expect(request).toMatchObject({ method: "PATCH", contentType: "application/merge-patch+json" });
+  expect(request?.path).toEndWith("/decisions/recover-fc-desktop-1");
+  const body = JSON.parse(request?.body ?? "") as { metadata: object; spec: Decision["spec"] };
+  expect(body.metadata).toEqual({ uid: "recover-fc-desktop-1", resourceVersion: "5" });
+  expect(body.spec.revisions).toMatchObject([{ change: "30 more pods, 50 in all" }]);
+  refuse = ({ method }) => (method === "PATCH" ? 409 : undefined);
+  expect(await round(grown())).toMatchObject({ revised: [] });
+  expect(refused).toBe(0);
+});
+
+test("guardRound does not take away a plan that a person has just answered", async () => {
+  const seen = grown();
+  for (const verdict of ["Approve", "Reject"]) {
+    words = [word(seen, verdict)];
+    expect(await round(seen)).toMatchObject({ revised: [] });
+  }
+  // An approval that has lapsed does not hold it.
+  words = [word(seen, "Approve", seen.nowMs - 16 * minuteMs)];
+  expect(await round(seen)).toMatchObject({ revised: ["recover-fc-desktop-1"] });
+});
+
+test("guardRound keeps the old plan when the server refuses the new one, and counts it", async () => {
+  refuse = ({ method, path }) => (method === "PATCH" && !path.endsWith("/status") ? 403 : undefined);
+  expect(await round(grown())).toMatchObject({ outcome: "done", revised: [] });
+  expect(refused).toBe(1);
+});
+
 test("guardRound decides nothing while it is blind or does not lead", async () => {
   const seen = outage({ decisions: decisions() });
   expect((await round(seen, { isCurrent: false })).outcome).toBe("blind");
@@ -115,8 +178,13 @@ test("guardRound decides nothing while it is blind or does not lead", async () =
 test("guardRound accepts an existing Decision as created, and looks again at one that has changed", async () => {
   refuse = ({ method }) => (method === "GET" ? undefined : 409);
   answer = JSON.stringify(decisions()[0]);
-  expect(await round(outage())).toEqual({ outcome: "done", created: [], changed: [] });
-  expect(await round(outage({ decisions: decisions() }))).toEqual({ outcome: "done", created: [], changed: [] });
+  expect(await round(outage())).toEqual({ outcome: "done", created: [], revised: [], changed: [] });
+  expect(await round(outage({ decisions: decisions() }))).toEqual({
+    outcome: "done",
+    created: [],
+    revised: [],
+    changed: [],
+  });
   expect(refused).toBe(0);
 });
 

@@ -6,7 +6,7 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { propose, type Proposal } from "../decide/propose.ts";
-import { decisionPhase } from "../decide/standing.ts";
+import { decisionPhase, supersededBy } from "../decide/standing.ts";
 import {
   decisionApiVersion,
   terminalPhases,
@@ -17,6 +17,7 @@ import {
 import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
+import { decisionsPath, replacePlan } from "./replace-plan.ts";
 
 const requestMs = 10_000;
 
@@ -48,37 +49,59 @@ export interface RoundResult {
   /** `blind`: the facts are too old to decide on. `not-leading`: another guard acts. */
   readonly outcome: "done" | "blind" | "not-leading";
   readonly created: readonly string[];
+  /** Proposals whose plan was replaced. */
+  readonly revised: readonly string[];
   readonly changed: readonly string[];
 }
 
+const nothing = { created: [], revised: [], changed: [] } as const;
+
 /**
- * One round: creates new Decisions and updates the status of open ones. It changes nothing else. A refused status write
- * ends the round with its error and then the process, because this guard no longer leads or is not the installed one.
+ * One round: creates new Decisions, replaces plans that nobody has approved, and updates the status of open ones. It
+ * changes nothing else. A refused status write ends the round with its error and then the process, because this guard no
+ * longer leads or is not the installed one.
  */
 export async function guardRound(options: GuardRoundOptions): Promise<RoundResult> {
   const { source, settings, term } = options;
-  if (!term.isHeld()) return { outcome: "not-leading", created: [], changed: [] };
-  if (!source.isCurrent()) return { outcome: "blind", created: [], changed: [] };
+  if (!term.isHeld()) return { outcome: "not-leading", ...nothing };
+  if (!source.isCurrent()) return { outcome: "blind", ...nothing };
   const world = source.world();
   // Ended Decisions never change, and there may be hundreds.
   const open = world.decisions.filter((decision) => !terminalPhases.has(decisionPhase(decision)));
-  const proposals = propose(world, settings);
-  const created: string[] = [];
-  for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
+  const { created, revised } = await writeProposals(options, propose(world, settings), world.nowMs);
   const changed: string[] = [];
   for (const decision of open) {
-    if (options.isUnderWay?.(decision.metadata.name) === true) continue;
+    const { name } = decision.metadata;
+    // The next round has the new plan.
+    if (options.isUnderWay?.(name) === true || revised.includes(name)) continue;
     const status = nextStatus({
       decision,
       approvals: source.approvals(),
       policies: source.policies(),
       isCausePresent: isCausePresent(decision, world),
+      supersededBy: supersededBy(decision, world.decisions),
       nowMs: world.nowMs,
-      leader: { identity: term.identity, fence: term.fence },
+      leader: term,
     });
-    if (status !== undefined && (await writeStatus(options, decision, status))) changed.push(decision.metadata.name);
+    if (status !== undefined && (await writeStatus(options, decision, status))) changed.push(name);
   }
-  return { outcome: "done", created, changed };
+  return { outcome: "done", created, revised, changed };
+}
+
+async function writeProposals(
+  options: GuardRoundOptions,
+  proposals: readonly Proposal[],
+  nowMs: number,
+): Promise<Pick<RoundResult, "created" | "revised">> {
+  const created: string[] = [];
+  const revised: string[] = [];
+  for (const proposal of proposals) {
+    const { name, replaces } = proposal;
+    if (replaces === undefined) {
+      if (await createDecision(options, proposal)) created.push(name);
+    } else if (await replacePlan({ ...options, nowMs }, proposal, replaces)) revised.push(name);
+  }
+  return { created, revised };
 }
 
 /** False when it already exists: the watch has not delivered it yet, or an earlier leader created it. */
@@ -144,8 +167,4 @@ async function writeStatus(
     if ([404, 409].includes(kubeStatusOf(thrown) ?? 0)) return false;
     throw thrown;
   }
-}
-
-function decisionsPath({ namespace }: GuardSettings): string {
-  return `/apis/${decisionApiVersion}/namespaces/${encodeURIComponent(namespace)}/decisions`;
 }

@@ -55,6 +55,7 @@ export class ApiClient implements FollowableApi {
 
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
     const reader = new LineReader(lineBytesMax);
+    using _room = this.#exchange.roomForWatch();
     using stream = new Stream(this.#clock, options, this.#doing({ method: "GET", path }));
     try {
       for await (const part of await this.#open(path, stream, options)) {

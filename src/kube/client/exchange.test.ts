@@ -161,6 +161,23 @@ test("Exchange never writes a path or a token that would be more than one", asyn
   expect(server.seen.length).toBe(0);
 });
 
+test("Exchange has sixteen connections for requests, however many watches there are", async () => {
+  const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+  const server = await serveRaw((index) => (index < 20 ? [head] : ["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"]));
+  const client = clientOf(server.url);
+  const stop = new AbortController();
+  const watch = async (): Promise<string> => {
+    const options = { signal: stop.signal, idleMs: 5_000 };
+    for await (const line of client.lines("/watch", options)) return line;
+    return "ended";
+  };
+  const watches = Array.from({ length: 20 }, () => outcomeOf(watch()));
+  await until("all watch", () => server.seen.length === 20);
+  expect(await outcomeOf(ask(client, 2_000))).toBe("ok");
+  stop.abort(new Error("enough"));
+  await Promise.all(watches);
+});
+
 test("Exchange keeps to sixteen connections, lets the others wait, and forgets those that gave up", async () => {
   const server = await serveRaw(() => []);
   const client = clientOf(server.url);

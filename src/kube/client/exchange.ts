@@ -4,7 +4,7 @@ import type { HttpResponse } from "./http-response.ts";
 import type { KubeRequest } from "./api.ts";
 import { Connection, type ApiConnectionOwner, type ServerAddress } from "./connection.ts";
 
-/** Two watches, and the requests beside them. More connections would only wait for the server. */
+/** For requests; each watch has one more. More connections would only wait for the server. */
 const socketsMax = 16;
 /** How many stay open between requests. An ADD patches once, so few are needed at a time. */
 const idleSocketsMax = 4;
@@ -34,6 +34,7 @@ export class Exchange implements ApiConnectionOwner {
   readonly #idle: Connection[] = [];
   /** Requests that wait for a connection, oldest first. */
   readonly #waiting = new Set<() => void>();
+  #watches = 0;
   #fields: { readonly token: string | undefined; readonly text: string } | undefined;
 
   constructor(server: string) {
@@ -62,6 +63,19 @@ export class Exchange implements ApiConnectionOwner {
     } catch (thrown) {
       throw new ExchangeFailure(thrown, isReused);
     }
+  }
+
+  /**
+   * Room for a connection that is kept for minutes, until it is disposed of. Without it a guard that follows sixteen
+   * resources could send nothing.
+   */
+  roomForWatch(): Disposable {
+    this.#watches += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#watches -= 1;
+      },
+    };
   }
 
   /** Closes idle connections: when one of them is dead, the others usually are too. */
@@ -104,7 +118,7 @@ export class Exchange implements ApiConnectionOwner {
       }
       const idle = this.#idle.pop();
       if (idle !== undefined) return idle;
-      if (this.#connections.size < socketsMax) return await this.#open(signal);
+      if (this.#connections.size < socketsMax + this.#watches) return await this.#open(signal);
       await this.#turn(signal);
     }
   }

@@ -2,6 +2,8 @@ import {
   configMirrorAnnotation,
   configSourceAnnotation,
   defaultNetworkAnnotation,
+  gateLabel,
+  gateLabelDeny,
   networksAnnotation,
   networkStatusAnnotation,
   resourceNameAnnotation,
@@ -27,6 +29,7 @@ const networkAnnotations = [resourceNameAnnotation];
 /** A domain of 253, a slash and a name of 63. A longer text names no resource, and would be kept for long. */
 const resourceNameCharsMax = 317;
 
+const noGate = Object.freeze({});
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Whether the settings name such a pod critical. */
@@ -54,6 +57,7 @@ export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
+    ...gateOf(objectOf(metadata["labels"])),
   };
 }
 
@@ -86,6 +90,7 @@ export function samePod(left: PodFacts, right: PodFacts): boolean {
     left.phase === right.phase &&
     left.hostNetwork === right.hostNetwork &&
     left.isDeleting === right.isDeleting &&
+    left.isGateClosed === right.isGateClosed &&
     sameAnnotations(left.annotations, right.annotations, podAnnotations)
   );
 }
@@ -96,6 +101,12 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
     left.config === right.config &&
     sameAnnotations(left.annotations, right.annotations, networkAnnotations)
   );
+}
+
+/** Two pods of a node have the label: those of Levee itself. */
+function gateOf(labels: Readonly<Record<string, unknown>>): Pick<PodFacts, "isGateClosed"> {
+  const door = labels[gateLabel];
+  return door === undefined ? noGate : { isGateClosed: door === gateLabelDeny };
 }
 
 function pick(

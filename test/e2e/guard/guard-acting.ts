@@ -19,7 +19,7 @@ import type { RemovePodsStep } from "../../../src/guard/decision/step.ts";
 import { defaultGuardSettings as settings } from "../../../src/guard/facts/guard-settings.ts";
 import { ClusterFacts } from "../../../src/guard/observe/cluster-facts.ts";
 import { BudgetLook } from "../../../src/guard/reconcile/budget-look.ts";
-import { guardRound } from "../../../src/guard/reconcile/guard-round.ts";
+import { guardRound, type RoundResult, type RoundSource } from "../../../src/guard/reconcile/guard-round.ts";
 import { fixedAccess } from "../../../src/kube/access/access.ts";
 import { ApiClient } from "../../../src/kube/client/api-client.ts";
 import type { KubeApi, KubeRequest } from "../../../src/kube/client/api.ts";
@@ -32,6 +32,7 @@ const budgetPath = "/api/v1/namespaces/levee-system/configmaps/levee-guard";
 export interface FakeTerm {
   readonly identity: string;
   readonly fence: number;
+  readonly heardMs?: number;
   isHeld(): boolean;
 }
 
@@ -47,6 +48,8 @@ export class ActingGuard {
   term: FakeTerm = { identity: "guard-a", fence: 1, isHeld: () => true };
   readonly #made = new Map<string, number>();
   #words = 0;
+  /** How far its clock is ahead, so that a test does not wait for minutes. */
+  aheadMs = 0;
 
   constructor(server: PolicyServer) {
     this.server = server;
@@ -54,7 +57,8 @@ export class ActingGuard {
     const access = fixedAccess(server.url, { token, tls: { rejectUnauthorized: false } });
     this.#client = new ApiClient({ access, clock: systemClock });
     const sources = { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] };
-    this.facts = new ClusterFacts({ api: this.#client, clock: systemClock, logger: silentLogger, settings, sources });
+    const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + this.aheadMs };
+    this.facts = new ClusterFacts({ api: this.#client, clock, logger: silentLogger, settings, sources });
   }
 
   get api(): KubeApi {
@@ -179,9 +183,17 @@ export class ActingGuard {
     });
   }
 
-  async round(): Promise<void> {
-    const { facts: source, term } = this;
-    await guardRound({ api: this.#client, clock: systemClock, logger: silentLogger, settings, source, term });
+  /** `api`: for a look at its requests. `seen`: what it sees otherwise than it is. */
+  async round(api: KubeApi = this.#client, seen: Partial<RoundSource> = {}): Promise<RoundResult> {
+    const { facts, term } = this;
+    const source: RoundSource = {
+      isCurrent: () => facts.isCurrent(),
+      world: () => facts.world(),
+      approvals: () => facts.approvals(),
+      policies: () => facts.policies(),
+      ...seen,
+    };
+    return await guardRound({ api, clock: systemClock, logger: silentLogger, settings, source, term });
   }
 
   /** Says that so many pods of the namespace were removed within this hour. */

@@ -3,7 +3,9 @@ import { terminalPhases } from "../../../guard/decision/decision.ts";
 import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
 import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
+import { refusedDetail } from "../../check/cluster-line.ts";
 import { podsOf } from "../../check/cni-lines.ts";
+import { rebootBacklog, type WaitingNode } from "../../gate/reboot-backlog.ts";
 import { plural } from "../../terminal/plural.ts";
 import { partText } from "../cni-daemon-set.ts";
 import { leads } from "../project.ts";
@@ -19,6 +21,8 @@ export interface StatusView {
   readonly nodes: { readonly total: number; readonly trouble: Readonly<Record<string, readonly string[]>> };
   readonly guard: GuardView | undefined;
   readonly decisions: readonly DecisionView[];
+  /** Nodes that wait for a reboot, with what their gates say. */
+  readonly reboots: readonly WaitingNode[];
   readonly avalanches: readonly { readonly namespace: string; readonly pods: number; readonly nodes: number }[];
   /** Pods that have a node and do not start, by namespace. */
   readonly backlog: Readonly<Record<string, number>>;
@@ -26,6 +30,8 @@ export interface StatusView {
   readonly alertsUnknown: string;
   /** What could not be read, and why. An approver may lack the right to read nodes, for instance. */
   readonly unknown: Readonly<Partial<Record<StatusPart, string>>>;
+  /** Those of them that the API server does not show this user. */
+  readonly refused: readonly StatusPart[];
   /** Failed checks by code; `warnings` likewise. */
   readonly failed: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
@@ -62,13 +68,16 @@ interface DecisionView {
 
 const killsWithinMs = 3_600_000;
 
-export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<AlertCounts>): StatusView {
+export function statusView({ snapshot, metrics, categories }: ClusterLook, alerts: Seen<AlertCounts>): StatusView {
   const { nowMs, version } = snapshot;
   const pods = valueOr(snapshot.pods, []);
   const lines = categories.flatMap((category) => category.lines);
   const told = (state: string): Readonly<Record<string, string>> =>
     Object.fromEntries(
-      lines.filter((line) => line.state === state).map(({ code, name, detail }) => [code, `${name}: ${detail}`]),
+      // What this user may not see is told once, by `refused`.
+      lines
+        .filter((line) => line.state === state && line.detail !== refusedDetail)
+        .map(({ code, name, detail }) => [code, `${name}: ${detail}`]),
     );
   return {
     version: 1,
@@ -77,6 +86,7 @@ export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<A
     nodes: { total: valueOr(snapshot.nodes, []).length, trouble: troubleOf(snapshot) },
     guard: guardOf(snapshot),
     decisions: openOf(snapshot),
+    reboots: rebootBacklog(snapshot, metrics),
     avalanches: findAvalanches(pods, nowMs).map(({ namespace, members, nodes }) => ({
       namespace,
       pods: members.length,
@@ -89,17 +99,33 @@ export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<A
     alerts: "value" in alerts ? alerts.value : undefined,
     alertsUnknown: "why" in alerts ? alerts.why : "",
     unknown: unknownOf(snapshot),
+    refused: refusedOf(snapshot),
     failed: told("failed"),
     warnings: told("warning"),
   };
 }
 
 function unknownOf(snapshot: Snapshot): StatusView["unknown"] {
-  const { daemonSets, nodes, lease, decisions, pods } = snapshot;
-  const parts = { daemons: daemonSets, nodes, guard: lease, decisions, pods };
   return Object.fromEntries(
-    Object.entries(parts).flatMap(([part, seen]) => ("why" in seen ? [[part, seen.why] as const] : [])),
+    partsOf(snapshot).flatMap(([part, seen]) => ("why" in seen ? [[part, seen.why] as const] : [])),
   );
+}
+
+function refusedOf(snapshot: Snapshot): readonly StatusPart[] {
+  return partsOf(snapshot).flatMap(([part, seen]) =>
+    "why" in seen && (seen.status === 401 || seen.status === 403) ? [part] : [],
+  );
+}
+
+function partsOf(snapshot: Snapshot): readonly (readonly [StatusPart, Seen<unknown>])[] {
+  const { daemonSets, nodes, lease, decisions, pods } = snapshot;
+  return [
+    ["daemons", daemonSets],
+    ["nodes", nodes],
+    ["guard", lease],
+    ["decisions", decisions],
+    ["pods", pods],
+  ];
 }
 
 function daemonsOf({ daemonSets, pods, nowMs }: Snapshot): readonly DaemonView[] {

@@ -5,14 +5,18 @@ import { oneLine } from "../../../base/plain-text.ts";
 const charsMax = 100_000;
 
 /**
- * Escapes foreign text for Markdown, so that it has no effect there. Names, times and numbers stay readable: a hyphen, colon
- * or point inside a word has no effect anyway, nor has a parenthesis after an escaped bracket.
+ * Escapes foreign text for Markdown, so that it has no effect there. A report is also read as plain text, so marks that
+ * have no effect where they stand are left as they are: those inside a word, those at the end of one, and brackets,
+ * braces and exclamation marks, which need a square bracket. A text of one line begins a list only at its beginning, and
+ * an address is a link only after `www.` or by `://`.
  */
 export function md(text: string): string {
   return markdownText(text, charsMax)
-    .replaceAll(/(?<=\w)\\([-:])(?=\w)/gu, "$1")
-    .replaceAll(/(?<=\d)\\\.(?=\d)/gu, ".")
-    .replaceAll(/\\([()])/gu, "$1");
+    .replaceAll(/(?<=\w)\\([-:_+])(?=\w)/gu, "$1")
+    .replaceAll(/(?<!^)\\([-+])/gu, "$1")
+    .replaceAll(/(?<=\w)(?<!\bwww)\\\.(?=\w)/giu, ".")
+    .replaceAll(/(?<!^\d+)\\([.:])(?=\s|$)/gu, "$1")
+    .replaceAll(/\\([(){}!])/gu, "$1");
 }
 
 /** Lines to type, as a code block. Backticks inside make the fence longer. */

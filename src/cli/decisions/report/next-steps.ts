@@ -1,5 +1,6 @@
 import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../../guard/decision/decision.ts";
+import { undoLine } from "../../../guard/decide/stop-step.ts";
 import type { Step } from "../../../guard/decision/step.ts";
 import { md } from "./markdown.ts";
 
@@ -32,7 +33,7 @@ function stepAdvice(step: Step, isDone: boolean): readonly string[] {
   switch (step.action) {
     case "StopSource":
       return [
-        `${md(step.stopSource.namespace)} still refuses new pods of this kind. Repair what made them, then remove the ${step.stopSource.way.toLowerCase()}`,
+        `${md(step.stopSource.namespace)} still refuses new pods of this kind. Repair what made them, then remove the ${step.stopSource.way.toLowerCase()}: \`${undoLine(step.stopSource.way, step.stopSource.namespace)}\``,
       ];
     case "HoldArgoApp":
       return [`Remove the hold of the Application ${md(step.holdArgoApp.application)} once git has the new value`];
@@ -44,6 +45,7 @@ function stepAdvice(step: Step, isDone: boolean): readonly string[] {
           `Check whether ${kind} ${md(`${namespace}/${name}`)} has recovered, else restart it`,
       );
     case "RemovePods":
+    case "RestartWorkload":
     case "SetMemoryLimit":
     case "Verify":
       return [];

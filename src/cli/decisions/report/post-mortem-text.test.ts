@@ -115,9 +115,41 @@ test("reportText tells what was done, what was left alone, and what is left to d
   );
 });
 
+test("reportText tells of the guard's own pauses, of takeovers and of earlier plans", () => {
+  const one = ended();
+  const told = (at: string, what: string): object => ({ at, leader: "g-1", what });
+  const audit = [
+    told("2026-05-10T19:00:04Z", "Proposed: Waits for a person"),
+    told("2026-05-10T19:02:11Z", "Running: Carried out as approved by alice"),
+    told("2026-05-10T19:03:00Z", "Paused: Step 2/6 RemovePods: the breaker is open: 2000 pods"),
+    told("2026-05-10T19:04:00Z", "Running: alice resumed it"),
+    told("2026-05-10T19:17:45Z", "Succeeded: All checks hold"),
+  ];
+  const revisions = [{ at: "2026-05-10T19:01:03Z", planHash: `sha256:${"3".repeat(64)}`, change: "25 more pods" }];
+  const spec = { ...one.spec, revisions };
+  const early = { ...words[0]!, spec: { ...words[0]!.spec, planHash: revisions[0]!.planHash } };
+  const text = postMortemText({ ...one, spec, status: { ...one.status, audit } } as Decision, [...words, early]);
+  const rows = text
+    .split("\n")
+    .filter((row) => /^\| 2026.*\| (?:Paused|Running|The guard changed|The first)/u.test(row));
+  expect(rows).toEqual([
+    "| 2026-05-10T19:01:03Z | The guard changed the plan: 25 more pods |",
+    "| 2026-05-10T19:02:11Z | The first step began |",
+    "| 2026-05-10T19:03:00Z | Paused: Step 2/6 RemovePods: the breaker is open: 2000 pods (g-1) |",
+    "| 2026-05-10T19:04:00Z | Running: alice resumed it (g-1) |",
+  ]);
+  expect(text).toContain("| an earlier plan |");
+});
+
+test("reportText gives the line that takes the stop back", () => {
+  const steps = [{ id: 1, phase: "Done" as const, message: "", at: "2026-05-10T19:02:11Z" }];
+  const done = decision("StopSource", { phase: "Succeeded", steps });
+  expect(postMortemText(done, [])).toContain("`kubectl label namespace fc-desktop levee.dev/ownerless-pods-`");
+});
+
 test("reportText escapes what tenants and persons wrote", () => {
   const text = postMortemText(ended(), words);
-  expect(text).toContain("rd-9 \\| \\[x\\](http\\://evil\\.example) &lt;b\\>");
+  expect(text).toContain("rd-9 \\| \\[x\\](http\\://evil.example) &lt;b\\>");
   expect(text).toContain("\\# and \\`they\\` are \\| dead");
   expect(text).not.toMatch(/(?<!\\)\](?:\(|\[)/u);
 });
@@ -136,9 +168,15 @@ test.each([
   ["fc-desktop at 19:02:11Z, 1.5 (x)", "fc-desktop at 19:02:11Z, 1.5 (x)"],
   ["- a", "\\- a"],
   ["1. a", "1\\. a"],
-  ["https://evil.example", "https\\://evil\\.example"],
-  ["www.evil.example", "www\\.evil\\.example"],
-  [":smile: @ops ![x](y)", "\\:smile\\: \\@ops \\!\\[x\\](y)"],
+  [
+    "Of 219: 210 removed. See apps/multus/multus.yaml, levee_guard_leader - all - 1 + 1!",
+    "Of 219: 210 removed. See apps/multus/multus.yaml, levee_guard_leader - all - 1 + 1!",
+  ],
+  ["https://evil.example", "https\\://evil.example"],
+  ["www.evil.example", "www\\.evil.example"],
+  ["a@evil.example", "a\\@evil.example"],
+  ["--- + #1 _a_ *b*", "\\--- + \\#1 \\_a\\_ \\*b\\*"],
+  [":smile: @ops ![x](y)", "\\:smile: \\@ops !\\[x\\](y)"],
   ["a\n# b", "a \\# b"],
   ["\\](x)", "\\\\\\](x)"],
 ])("md escapes %j as %j", (text, expected) => {

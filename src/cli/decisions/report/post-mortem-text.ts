@@ -39,7 +39,7 @@ function causeText({ spec }: Decision): string {
   const edges = spec.chain.map(
     ({ cause, effect, why, rule }) => `${md(cause)} → ${md(effect)}: ${md(why)} (${md(rule)})`,
   );
-  return `Cause: ${spec.cause}, of the shape ${md(spec.subject.shape)} in ${md(spec.subject.namespace)}.\n\n${list(edges)}`;
+  return `Cause: ${spec.cause}, of pods ${md(spec.subject.shape)} in ${md(spec.subject.namespace)}.\n\n${list(edges)}`;
 }
 
 function approvalText({ metadata, spec, status }: Decision, approvals: readonly DecisionApproval[]): string {
@@ -47,7 +47,7 @@ function approvalText({ metadata, spec, status }: Decision, approvals: readonly 
     word.spec.verdict,
     md(word.spec.by.username),
     md(word.metadata.creationTimestamp ?? ""),
-    word.spec.planHash === spec.planHash && word.spec.decisionUID === metadata.uid ? "this plan" : "another plan",
+    forText(word, { metadata, spec }),
     md(word.spec.reason ?? ""),
   ]);
   const counted =
@@ -56,6 +56,13 @@ function approvalText({ metadata, spec, status }: Decision, approvals: readonly 
       : `The approval ${md(status.approval.name)} of ${md(status.approval.by)} counted.\n`;
   const head = `Decision ${md(metadata.name)}, UID ${md(metadata.uid ?? "")}, plan ${md(spec.planHash)}.\n\n${counted}`;
   return rows.length === 0 ? head : `${head}\n${table(["verdict", "by", "when", "for", "reason"], rows)}`;
+}
+
+function forText({ spec: word }: DecisionApproval, { metadata, spec }: Pick<Decision, "metadata" | "spec">): string {
+  if (word.decisionUID !== metadata.uid) return "another Decision";
+  if (word.planHash === spec.planHash) return "this plan";
+  const isEarlier = spec.revisions?.some(({ planHash }) => planHash === word.planHash) === true;
+  return isEarlier ? "an earlier plan" : "another plan";
 }
 
 function stepText(step: Step, { status }: Decision): string {
@@ -104,10 +111,15 @@ function checkText(check: VerifyCheck): string {
       return `No more than ${check.podsMax} pods of the shape are Pending in ${md(check.namespace)}`;
     case "DaemonSetReady":
     case "DeploymentAvailable":
+    case "StatefulSetReady":
     case "EndpointsReady":
       return `${check.check}: ${md(`${check.namespace}/${check.name}`)}`;
     case "ApplicationsKnown":
       return `At most ${check.unknownMax} Applications of Argo CD are Unknown`;
+    case "UrlAnswers":
+      return `${md(check.url)} answers with status ${check.status}`;
+    case "ProbesSucceed":
+      return "The probes of blackbox-exporter succeed";
   }
 }
 

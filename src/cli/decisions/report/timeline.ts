@@ -1,4 +1,4 @@
-import type { Decision, DecisionApproval } from "../../../guard/decision/decision.ts";
+import type { Decision, DecisionApproval, DecisionStatus } from "../../../guard/decision/decision.ts";
 import { timeMs } from "../../../guard/json-values.ts";
 import { md } from "./markdown.ts";
 
@@ -15,6 +15,7 @@ export function timelineRows(
 ): readonly (readonly string[])[] {
   const moments = [
     moment(decision.metadata.creationTimestamp, "The guard proposed it"),
+    ...(decision.spec.revisions ?? []).map(({ at, change }) => moment(at, `The guard changed the plan: ${md(change)}`)),
     ...approvals.map(saidMoment),
     ...statusMoments(decision),
   ];
@@ -36,12 +37,26 @@ function statusMoments({ status, spec }: Decision): readonly Moment[] {
   return [
     ...(approval === undefined ? [] : [moment(approval.at, `The approval ${md(approval.name)} counts from here`)]),
     moment(startedAt, "The first step began"),
+    ...phaseMoments(status),
     ...steps.map((step) =>
       moment(step.at, `Step ${step.id}, ${actionOf(step.id)}: ${step.phase}. ${md(step.message)}`),
     ),
     moment(intent?.at, "The last batch was recorded before its removal"),
     moment(endedAt, `It ended: ${phase}. ${md(message)}`),
   ];
+}
+
+/**
+ * Pauses, and how each ended. The beginning and the end have rows of their own, and a person's word is one already: the
+ * row of the guard says what came of it.
+ */
+function phaseMoments({ audit = [], startedAt }: DecisionStatus): readonly Moment[] {
+  const wasPaused = (index: number): boolean => audit[index - 1]?.what.startsWith("Paused: ") === true;
+  return audit.flatMap(({ at, what, leader }, index) => {
+    const isPause = what.startsWith("Paused: ");
+    const isResumed = what.startsWith("Running: ") && (wasPaused(index) || timeMs(at) > timeMs(startedAt) + 1_000);
+    return isPause || isResumed ? [moment(at, `${md(what)} (${md(leader)})`)] : [];
+  });
 }
 
 function moment(at: string | undefined, what: string): Moment {

@@ -11,8 +11,14 @@ const nowMs = 10_000_000;
 const minuteMs = 60_000;
 const sight = { alive: new Set<never>(), gone: new Set<never>(), places: new Set<never>() };
 
-/** A node that booted five hours ago, with one empty file of host-local of that age. */
-function nodeWith(fileAgeMs: number): {
+/** A node that booted five hours ago, with one file of host-local of that age, empty unless told otherwise. */
+function nodeWith(
+  fileAgeMs: number,
+  {
+    content = "",
+    features = ["list", "remove"],
+  }: { readonly content?: string; readonly features?: readonly string[] } = {},
+): {
   readonly leases: OrphanLeases;
   readonly hand: Hand;
   readonly removed: string[];
@@ -20,7 +26,7 @@ function nodeWith(fileAgeMs: number): {
   const folders: Readonly<Record<string, readonly FolderEntry[]>> = {
     "/var/lib/cni/networks": [{ name: "lan", kind: "folder", changedWallMs: 0, content: undefined }],
     "/var/lib/cni/networks/lan": [
-      { name: "10.0.0.2", kind: "file", changedWallMs: nowMs - fileAgeMs, content: Buffer.alloc(0) },
+      { name: "10.0.0.2", kind: "file", changedWallMs: nowMs - fileAgeMs, content: Buffer.from(content) },
     ],
     "/var/lib/cni/results": [],
   };
@@ -28,7 +34,12 @@ function nodeWith(fileAgeMs: number): {
   const list = (path: string): Promise<unknown> =>
     Promise.resolve(folders[path] && { entries: folders[path], isTruncated: false, isShared: false });
   const remove = ({ path }: { path: string }): Promise<void> => Promise.resolve(void removed.push(path));
-  const hand = { list, remove, isLost: false, supports: () => true } as unknown as Hand; // only what it uses
+  const hand = {
+    list,
+    remove,
+    isLost: false,
+    supports: (feature: string) => features.includes(feature),
+  } as unknown as Hand; // only what it uses
   const leases = new OrphanLeases({
     bootWallMs: () => Promise.resolve(nowMs - 300 * minuteMs),
     clock: { ...systemClock, wallMs: () => nowMs },
@@ -54,16 +65,29 @@ test("OrphanLeases frees an empty file of an earlier boot when it may, and no lo
   });
 });
 
-test.each([
-  [9, "wait"],
-  [11, "report"],
-] as const)(
-  "OrphanLeases leaves an empty file of this boot, %d minutes old, to a person: %s",
-  async (minutes, action) => {
-    const { leases, hand, removed } = nodeWith(minutes * minuteMs);
-    const { findings } = await leases.round(hand, sight, { toFree: true, toRelease: true });
-    const why = "the file names no container; remove /var/lib/cni/networks/lan/10.0.0.2 by hand";
-    expect(findings).toMatchObject([{ address: "10.0.0.2", action, why }]);
-    expect(removed).toEqual([]);
-  },
-);
+test("OrphanLeases frees an empty file of this boot only when a person asks, and after ten minutes", async () => {
+  const young = nodeWith(9 * minuteMs);
+  const { findings } = await young.leases.round(young.hand, sight, { toFree: true, toRelease: true });
+  expect(findings).toMatchObject([{ action: "wait" }]);
+  expect(young.removed).toEqual([]);
+  const { leases, hand, removed } = nodeWith(11 * minuteMs);
+  const why = "the file is empty, as if host-local was killed while it wrote";
+  const own = await leases.round(hand, sight, { toFree: true, toRelease: false });
+  expect(own.findings).toMatchObject([{ address: "10.0.0.2", action: "release", why }]);
+  expect({ count: leases.orphans.length, removed }).toEqual({ count: 1, removed: [] });
+  const asked = await leases.round(hand, sight, { toFree: true, toRelease: true });
+  expect(asked.findings).toMatchObject([{ address: "10.0.0.2", action: "released", why }]);
+  expect(removed).toEqual(["/var/lib/cni/networks/lan/10.0.0.2"]);
+});
+
+test("OrphanLeases leaves a file with something else in it, and all of it with an old hand, to a person", async () => {
+  const why = "the file names no container; remove /var/lib/cni/networks/lan/10.0.0.2 by hand";
+  for (const node of [
+    nodeWith(301 * minuteMs, { content: "not a lease" }),
+    nodeWith(301 * minuteMs, { features: ["list"] }),
+  ]) {
+    const { findings } = await node.leases.round(node.hand, sight, { toFree: true, toRelease: true });
+    expect(findings).toMatchObject([{ address: "10.0.0.2", action: "report", why }]);
+    expect(node.removed).toEqual([]);
+  }
+});

@@ -14,7 +14,7 @@ import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
 import type { Lease } from "../../../hands/lease.ts";
 import { leaseFinding, leaseKey } from "./leases.ts";
-import { freeSpent } from "./spent-leases.ts";
+import { freeBlank, freeSpent } from "./spent-leases.ts";
 
 /** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
 const orphanMsMin = 600_000;
@@ -72,12 +72,11 @@ export class OrphanLeases {
         notes: [`Addresses of host-local cannot be looked at: ${hand.identity.software} is too old`],
       };
     const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
-    const nowMs = this.#needs.clock.monotonicMs();
-    this.#looks.note(orphans.map(leaseKey), nowMs);
+    this.#looks.note(orphans.map(leaseKey), this.#needs.clock.monotonicMs());
     const spent = await freeSpent(hand, orphans, { ...this.#needs, isActing: leave.toFree });
     const others = orphans
       .filter((lease) => !spent.has(lease))
-      .map((lease) => [lease, findingOf(lease, this.#isOld(lease, nowMs), doubt)] as const);
+      .map((lease) => [lease, this.#findingOf(lease, hand, doubt)] as const);
     const judged = [...spent, ...(leave.toRelease ? await this.#releaseDue(hand, others) : others)];
     this.#orphans = judged
       .filter(([, { action }]) => action !== "wait" && action !== "released")
@@ -89,10 +88,16 @@ export class OrphanLeases {
     };
   }
 
+  #findingOf(lease: Lease, hand: Hand, doubt: string): GcFinding {
+    const { why, isDue } = judge(lease, hand, doubt);
+    return leaseFinding(lease, why, !this.#isOld(lease) ? "wait" : isDue ? "release" : "report");
+  }
+
   /** By the file's own time, which may be wrong, or by the time since the first look at it. */
-  #isOld(lease: Lease, nowMs: number): boolean {
-    const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
-    return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;
+  #isOld(lease: Lease): boolean {
+    const { clock } = this.#needs;
+    const fileAgeMs = clock.wallMs() - lease.changedWallMs;
+    return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), clock.monotonicMs()) ?? 0) >= orphanMsMin;
   }
 
   async #releaseDue(hand: Hand, judged: readonly Judged[]): Promise<readonly Judged[]> {
@@ -108,7 +113,7 @@ export class OrphanLeases {
 
   async #release(hand: Hand, lease: Lease, finding: GcFinding): Promise<GcFinding> {
     try {
-      await releaseLease(hand, lease, this.#needs);
+      await (lease.isBlank ? freeBlank(hand, lease) : releaseLease(hand, lease, this.#needs));
       const { network, address, containerId } = lease;
       this.#needs.logger.info("An address without a sandbox was released", {
         network,
@@ -123,11 +128,12 @@ export class OrphanLeases {
   }
 }
 
-function findingOf(lease: Lease, isCertain: boolean, doubt: string): GcFinding {
-  const isNameless = lease.containerId === "";
-  const why = isNameless
-    ? `the file names no container; remove ${lease.dataDir}/${lease.network}/${lease.address} by hand`
-    : `this node does not know the container ${lease.containerId}`;
-  const canBeReleased = !isNameless && doubt === "";
-  return leaseFinding(lease, why, !isCertain ? "wait" : canBeReleased ? "release" : "report");
+/** Why a lease is a finding, and whether a person may have it released. */
+function judge(lease: Lease, hand: Hand, doubt: string): { readonly why: string; readonly isDue: boolean } {
+  if (lease.containerId !== "")
+    return { why: `this node does not know the container ${lease.containerId}`, isDue: doubt === "" };
+  if (lease.isBlank && hand.supports("remove"))
+    return { why: "the file is empty, as if host-local was killed while it wrote", isDue: true };
+  const file = `${lease.dataDir}/${lease.network}/${lease.address}`;
+  return { why: `the file names no container; remove ${file} by hand`, isDue: false };
 }

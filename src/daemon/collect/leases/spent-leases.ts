@@ -18,10 +18,6 @@ const why = "the file is empty and older than this boot";
 /**
  * Frees addresses of an earlier boot whose file is empty. host-local does not sync its files, so a power cut leaves some
  * without their content, and host-local cannot free these: it searches for a name. No container of that boot lives.
- *
- * After the clock was set forward, a file of this boot may look older. Even that one may go: host-local holds its lock
- * from before it makes a file until the content is in it. What is empty while the hand has the lock stays empty, and the
- * ADD that made it has failed.
  */
 export async function freeSpent(
   hand: Hand,
@@ -51,10 +47,9 @@ async function spentAmong(orphans: readonly Lease[], { bootWallMs }: SpentNeeds)
 
 /** Why it could not be freed; empty when it was. */
 async function tryToFree(hand: Hand, lease: Lease, logger: Logger): Promise<string> {
-  const { network, address, changedWallMs } = lease;
-  const folder = folderOf(lease);
+  const { network, address } = lease;
   try {
-    await hand.remove({ path: join(folder, address), changedWallMs, lock: join(folder, "lock") });
+    await freeBlank(hand, lease);
     logger.info("An address of an earlier boot was freed, as its file had lost its content", { network, address });
     return "";
   } catch (thrown) {
@@ -67,6 +62,20 @@ async function tryToFree(hand: Hand, lease: Lease, logger: Logger): Promise<stri
     });
     return reason;
   }
+}
+
+/**
+ * Frees an address whose file is empty. host-local holds its lock from before it makes a file until the content is in it.
+ * So what is empty while the hand has the lock stays empty, and the ADD that made it has failed. Nothing else proves that:
+ * a file of this boot looks older than the boot once somebody has set the clock forward.
+ */
+export async function freeBlank(hand: Hand, lease: Lease): Promise<void> {
+  const folder = folderOf(lease);
+  await hand.remove({
+    path: join(folder, lease.address),
+    changedWallMs: lease.changedWallMs,
+    lock: join(folder, "lock"),
+  });
 }
 
 function folderOf({ dataDir, network }: Lease): string {

@@ -22,16 +22,18 @@ const leftBecause: Partial<Record<TargetVerdict, string>> = {
   Exempt: "it now has a reason to need no owner",
 };
 
+/** `away`: not by a request of this run. */
+type TargetEnd = { readonly is: "asked" | "away" } | { readonly is: "left"; readonly why: string };
+
 /** Removes the targets of one step, batch by batch, and keeps the counts. */
 export class PodRemoval {
   readonly #step: RemovePodsStep;
   readonly #context: StepContext;
   readonly #before: LoadBefore;
-  readonly #leftAlone = new Map<string, string>();
-  /** Removed by an earlier leader or before a pause. */
+  /** What became of each target, by its name; the last finding replaces the ones before, so each counts once. */
+  readonly #ends = new Map<string, TargetEnd>();
+  /** Removed by an earlier leader or before a pause. Which pods these were is not known any more. */
   readonly #removedBefore: number;
-  #removedNow = 0;
-  #goneSeen = 0;
 
   constructor(step: RemovePodsStep, context: StepContext) {
     this.#step = step;
@@ -41,15 +43,31 @@ export class PodRemoval {
   }
 
   get removed(): number {
-    return this.#removedBefore + this.#removedNow;
+    return this.#counts().removed;
   }
 
   report(): Required<Pick<StepReport, "message" | "removed" | "gone" | "leftAlone">> {
-    const { removed } = this;
-    const gone = Math.max(0, this.#goneSeen - this.#removedBefore);
-    const leftAlone = [...this.#leftAlone].map(([name, why]) => `${name}: ${why}`).toSorted();
-    const message = `Of ${this.#step.targets.length} pods: ${removed} removed, ${gone} gone already, ${leftAlone.length} left alone`;
+    const { removed, gone } = this.#counts();
+    const leftAlone = [...this.#ends]
+      .flatMap(([name, end]) => (end.is === "left" ? [`${name}: ${end.why}`] : []))
+      .toSorted();
+    const all = this.#step.targets.length;
+    const waiting = all - removed - gone - leftAlone.length;
+    const rest = waiting === 0 ? "" : `, ${waiting} not yet looked at`;
+    const message = `Of ${all} pods: ${removed} removed, ${gone} gone already, ${leftAlone.length} left alone${rest}`;
     return { message, removed, gone, leftAlone };
+  }
+
+  /**
+   * Of the pods that are gone without a request of this run, as many as an earlier run removed are its work. While pods
+   * are not yet looked at, the rest of that work is among them. So no pod counts twice, and in the end each counts once.
+   */
+  #counts(): { readonly removed: number; readonly gone: number } {
+    const ends = [...this.#ends.values()];
+    const [asked, away] = (["asked", "away"] as const).map((is) => ends.filter((end) => end.is === is).length);
+    const unseen = this.#step.targets.length - ends.length;
+    const earlier = Math.min(this.#removedBefore, (away ?? 0) + unseen);
+    return { removed: (asked ?? 0) + earlier, gone: Math.max(0, (away ?? 0) - this.#removedBefore) };
   }
 
   /** Reads each pod again, tries a dry run, writes the intent, removes the pods and waits until they are gone. */
@@ -92,8 +110,7 @@ export class PodRemoval {
     for (const target of batch) {
       const verdict = classifyTarget(target, await readObject(this.#context.api, podPath(target)));
       if (verdict === "Remove") ready.push(target);
-      else if (verdict === "Leaving") leaving.push(target);
-      else this.#count(target, verdict);
+      else if (this.#count(target, verdict)) leaving.push(target);
     }
     return { ready, leaving };
   }
@@ -104,7 +121,7 @@ export class PodRemoval {
     if (verdict !== "Remove") return this.#count(target, verdict);
     try {
       await this.#delete(target, { dryRun: false, force: false });
-      this.#removedNow += 1;
+      this.#ends.set(nameOf(target), { is: "asked" });
       return true;
     } catch (thrown) {
       return await this.#afterRefusal(target, thrown);
@@ -151,7 +168,7 @@ export class PodRemoval {
     const node = await readObject(api, `/api/v1/nodes/${encodeURIComponent(target.node)}`);
     const problem = forceProblem(live, node);
     if (problem !== undefined) {
-      this.#leftAlone.set(nameOf(target), `it was deleted, but ${problem}`);
+      this.#ends.set(nameOf(target), { is: "left", why: `it was deleted, but ${problem}` });
       return;
     }
     try {
@@ -162,11 +179,11 @@ export class PodRemoval {
     }
   }
 
+  /** True for a pod that is on its way, by an earlier request of ours or of somebody else. */
   #count(target: PodTarget, verdict: TargetVerdict): boolean {
-    if (verdict === "Leaving") return true;
-    if (verdict === "Gone") this.#goneSeen += 1;
-    else this.#leftAlone.set(nameOf(target), leftBecause[verdict] ?? verdict);
-    return false;
+    const isAway = verdict === "Leaving" || verdict === "Gone";
+    this.#ends.set(nameOf(target), isAway ? { is: "away" } : { is: "left", why: leftBecause[verdict] ?? verdict });
+    return verdict === "Leaving";
   }
 
   async #delete(target: PodTarget, removal: { readonly dryRun: boolean; readonly force: boolean }): Promise<void> {

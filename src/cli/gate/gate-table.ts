@@ -1,0 +1,49 @@
+import { timeMs } from "../../guard/json-values.ts";
+import { ageText } from "../terminal/span.ts";
+import { renderTable } from "../terminal/table.ts";
+import { matchText, type ExceptionView, type GateView } from "./gate-view.ts";
+
+/** Which nodes wait for a reboot, since when, and what for. */
+export function gateTable(gates: readonly GateView[], nowMs: number, isWide: boolean): string {
+  const headings = ["NODE", "VERDICT", "DUE", "REASONS"];
+  const further = ["LOOKED", "EXPIRES", "OBJECTS", "ALLOWED-BY"];
+  return renderTable(
+    isWide ? [...headings, ...further] : headings,
+    gates.map((gate) => [
+      gate.node,
+      gate.verdict,
+      gate.rebootRequiredSince === undefined ? "" : ageText(nowMs - timeMs(gate.rebootRequiredSince)),
+      codesText(gate),
+      ...(isWide ? furtherOf(gate, nowMs) : []),
+    ]),
+  );
+}
+
+export function exceptionTable(exceptions: readonly ExceptionView[], nowMs: number): string {
+  return renderTable(
+    ["NAME", "MATCH", "BY", "ENDS", "REASON"],
+    exceptions.map(({ name, match, by, until, isOver, reason }) => [
+      name,
+      matchText(match),
+      by,
+      isOver ? "ended" : `in ${ageText(timeMs(until) - nowMs)}`,
+      reason,
+    ]),
+  );
+}
+
+/** `FiringAlert ×3, KuredLockHeld`. */
+export function codesText({ reasons }: Pick<GateView, "reasons">): string {
+  const groups = [...Map.groupBy(reasons, ({ code }) => code)];
+  return groups.map(([code, { length }]) => (length === 1 ? code : `${code} ×${length}`)).join(", ");
+}
+
+function furtherOf({ observedAt, expiresAt, reasons, override }: GateView, nowMs: number): readonly string[] {
+  const leftMs = expiresAt === undefined ? 0 : timeMs(expiresAt) - nowMs;
+  return [
+    observedAt === undefined ? "" : `${ageText(nowMs - timeMs(observedAt))} ago`,
+    leftMs > 0 ? `in ${ageText(leftMs)}` : "expired",
+    reasons.map(({ object }) => object).join(", "),
+    override?.by ?? "",
+  ];
+}
