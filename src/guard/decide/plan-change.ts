@@ -60,7 +60,7 @@ function isCompared({ action }: Step): boolean {
 }
 
 function isRestart({ action }: Step): boolean {
-  return (action as string) === "RestartWorkload";
+  return action === "RestartWorkload";
 }
 
 function isSame(left: Step, right: Step): boolean {
