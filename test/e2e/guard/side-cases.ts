@@ -170,8 +170,10 @@ async function survivesALostLeader(cluster: SideCluster): Promise<void> {
   await until("another leads", () => (["", leader].includes(guards.leader()) ? undefined : true), {
     timeoutMs: 30_000,
   });
-  expect(performance.now() - killedMs).toBeLessThan(20_000);
+  const awayMs = performance.now() - killedMs;
+  // The next recovery waits for this one, so its pods must be able to go whatever comes out below.
   kubelet.holdDeletions(namespace, false);
+  expect(awayMs).toBeLessThan(20_000);
   const { status } = await desk.untilPhase(name, "Succeeded", 150_000);
   expect(status).toMatchObject({ takeovers: 1, approval: { by: "alice" } });
   await expectEachOnce(cluster, namespace, { count: 30 });
