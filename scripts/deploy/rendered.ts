@@ -53,6 +53,7 @@ export function imageOf(read: Read): Image {
 /** The guard's manifest for the chart, which takes image, pull secrets and API server from its values. */
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
+    .replace("  replicas: 2\n", "  replicas: {{ int .Values.guard.replicas }}\n")
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
     // The chart's values name the doors.
     .replace(/^ +args: \[ --gate-door=label \]\n/mu, "")
@@ -96,7 +97,7 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
+          {{- if or .cluster .alertmanagers .cniDaemons .verifyUrls .prometheus .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
           args:
             {{- range .gate.doors }}
             - {{ printf "--gate-door=%s" . | quote }}
@@ -121,6 +122,12 @@ const guardArgs = `          {{- with .Values.guard }}
             {{- end }}
             {{- range .cniDaemons }}
             - {{ printf "--cni-daemon=%s" . | quote }}
+            {{- end }}
+            {{- range .verifyUrls }}
+            - {{ printf "--verify-url=%s" . | quote }}
+            {{- end }}
+            {{- with .prometheus }}
+            - {{ printf "--prometheus=%s" . | quote }}
             {{- end }}
             {{- range .git.repositories }}
             - {{ printf "--git-repository=%s" (include "levee.gitRepository" .) | quote }}

@@ -28,7 +28,7 @@ function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     namespaces: { value: [] },
     pods: { value: [] },
     daemonSets: { value: [{ ...multus, part: "multus", desired: 3, ready: 3 }] },
-    siteNeeds: { value: { dependencies: [], named: new Set(["kube-system"]) } },
+    siteNeeds: { value: { dependencies: [], told: undefined } },
     guard: { value: { namespace: "levee-system", name: "levee-guard", desired: 2, available: 2 } },
     lease: { value: { holder: "g-1", renewedMs: nowMs - 2_000, durationSeconds: 15, transitions: 4 } },
     policies: { value: [] },
