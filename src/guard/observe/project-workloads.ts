@@ -10,6 +10,7 @@ import {
   type ServiceLabel,
 } from "../facts/depended-on.ts";
 import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
+import { gateAnnotation } from "../facts/gate-annotation.ts";
 import { stopLabel } from "../decide/stop-step.ts";
 
 /** A cluster-scoped object has an empty namespace, because a reflector finds objects by namespace and name. */
@@ -39,6 +40,7 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
     ...(controlPlaneLabels.some((label) => label in objectOf(metadataOf(value)["labels"]))
       ? { isControlPlane: true as const }
       : {}),
+    ...whenKnown("gateAnnotation", textOf(objectOf(metadataOf(value)["annotations"])[gateAnnotation])),
     ...whenKnown("bootId", textOf(objectOf(status["nodeInfo"])["bootID"])),
   };
 }
