@@ -22,6 +22,7 @@ import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { buildNeighbours, chooseNeighbours, isWholeAndGood, notRunLines, runNeighbours } from "./e2e/neighbours.ts";
+import { makeNextImage } from "./e2e/next-image.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { testImages } from "./e2e/test-images.ts";
 import { isForVm, runVmSmokeWhereReady, vmCommand, vmUsage } from "./e2e/vm.ts";
@@ -177,7 +178,7 @@ async function prepare(purpose: Purpose = "e2e"): Promise<Around | undefined> {
   }
   build({ shimOnly: false });
   // Before the namespaces are made, in which there is no network.
-  testImages();
+  makeNextImage(testImages());
   const peers = await builtPeers();
   removeLeftovers();
   return { ...peers, busybox };

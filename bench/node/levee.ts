@@ -1,38 +1,34 @@
-import { existsSync } from "node:fs";
 import type { Cluster } from "../../test/e2e/cluster.ts";
 import { ofLevee, ofMachine } from "../../test/e2e/leftovers.ts";
-import { generatedConf, leveeNamespace, socketDir } from "../../test/e2e/node/levee-node.ts";
-import { run } from "../../test/e2e/run.ts";
-import { importLevee, startShippedPods, type Container } from "../../test/e2e/shipped-pods.ts";
-import { until } from "../../test/e2e/until.ts";
-import { ask } from "../../test/lab/ask.ts";
+import { loadImages } from "../../test/e2e/installed/the-installed.ts";
+import { InstalledLevee } from "../../test/e2e/installed/installed-levee.ts";
+import type { KubeObject } from "../../test/e2e/api.ts";
 import type { Contender, Limits } from "./contender.ts";
 import { dropPageCache } from "../ground/page-cache.ts";
 import { containerGroup, type ContainerGroup } from "./container-group.ts";
 
-const daemonPod = "shipped-levee";
-
-/** Levee as shipped: the pods of deploy/install.yaml. Only the daemon's limits may differ. */
+/** Levee as shipped: install.yaml of its release. Only the daemon's limits may differ. */
 export class Levee implements Contender {
   readonly #cluster: Cluster;
+  readonly #levee: InstalledLevee;
   readonly #limits: Limits | undefined;
   #group: ContainerGroup | undefined;
 
   constructor(cluster: Cluster, limits?: Limits) {
     this.#cluster = cluster;
+    this.#levee = new InstalledLevee(cluster);
     this.#limits = limits;
   }
 
   async start(): Promise<void> {
-    // As systemd does on every node: the hand must see new mounts of the host.
-    run("mount", "--make-rshared", "/");
-    importLevee(this.#cluster);
+    await this.#cluster.startControllers();
+    loadImages();
     dropPageCache();
-    const pods = await startShippedPods(this.#cluster, "install.yaml", (container) => this.#limited(container));
-    await this.#cluster.pods.untilReady(pods, { namespace: leveeNamespace });
-    await until("Levee has made its conf", () => existsSync(generatedConf) || undefined);
-    const pod = await this.#cluster.pods.get(daemonPod, leveeNamespace);
+    await this.#levee.install((object) => this.#limited(object));
+    const pod = await this.#levee.daemon.pod();
     this.#group = containerGroup(pod.status?.containerStatuses?.[0]?.containerID ?? "");
+    // The processors are the node's; controllers are on another one.
+    await this.#cluster.controllers.stop();
   }
 
   group(): ContainerGroup | undefined {
@@ -40,7 +36,7 @@ export class Levee implements Contender {
   }
 
   async restarts(): Promise<number> {
-    const pod = await this.#cluster.pods.get(daemonPod, leveeNamespace);
+    const pod = await this.#levee.daemon.pod();
     return pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
   }
 
@@ -49,16 +45,28 @@ export class Levee implements Contender {
   }
 
   async left(): Promise<readonly string[]> {
-    return [...(await ofLevee({ ask: (question) => ask(socketDir, question) })), ...ofMachine()];
+    return [...(await ofLevee(this.#levee)), ...ofMachine()];
   }
 
   tend(): void {
     // The kubelet restarts it.
   }
 
-  #limited(container: Container): Container {
-    if (this.#limits === undefined || container.name !== "daemon") return container;
+  #limited(object: KubeObject): KubeObject {
+    if (this.#limits === undefined || object.kind !== "DaemonSet" || object.metadata.name !== "levee") return object;
     const amounts = { cpu: `${this.#limits.cpuMilliMax}m`, memory: String(this.#limits.memoryBytesMax) };
-    return { ...container, resources: { requests: amounts, limits: amounts } };
+    const { spec } = object as DaemonSetObject;
+    const containers = spec.template.spec.containers.map((container) => ({
+      ...container,
+      resources: { requests: amounts, limits: amounts },
+    }));
+    return {
+      ...object,
+      spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers } } },
+    };
   }
+}
+
+interface DaemonSetObject extends KubeObject {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly object[] } } };
 }

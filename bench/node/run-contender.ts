@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { testImages } from "../../scripts/e2e/test-images.ts";
 import { makeFolder, removeFolder, runApart } from "../../test/e2e/apart.ts";
 import { cniPlugins } from "../../test/peers/cni-plugins.ts";
 import { kubernetes } from "../../test/peers/kubernetes.ts";
@@ -24,6 +25,7 @@ export type Programs = Omit<Surroundings, "folder">;
 export async function nodePrograms(): Promise<Programs | { readonly missing: string }> {
   const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
   for (const peer of peers) if ("missing" in peer) return peer;
+  testImages();
   const [k8s = "", plugins = "", older = "", newer = ""] = peers.map((peer) => ("folder" in peer ? peer.folder : ""));
   const versions = { "v4.2.2": older, "v4.3.0": newer };
   return { kubernetes: k8s, plugins, busybox: "/bin/busybox", containerd: "", multus: versions };

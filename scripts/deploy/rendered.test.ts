@@ -185,8 +185,9 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(all));
     const more = template(
       ...["--set=guard.enabled=true", "--set=hand.enabled=false", "--set=image.pullSecrets={theirs}"],
-      "--set=kubernetesApi.host=10.0.0.1",
+      ...["--set=kubernetesApi.host=10.0.0.1", "--set=guard.replicas=1"],
     );
+    expect(more.text).toContain("  replicas: 1\n");
     expect(more.text.match(/imagePullSecrets:\n +- name: theirs\n/gu)).toHaveLength(2);
     expect(more.text.match(/value: "10\.0\.0\.1"\n/gu)).toHaveLength(2);
     const elsewhere = template("--set=guard.enabled=true", "-n=other");
@@ -255,6 +256,7 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     ['--set-json=guard.extraVolumeMounts=[{"name":"a","mountPath":"etc"}]', "/guard/extraVolumeMounts/0/mountPath"],
     ['--set-json=guard.git.repositories=[{"url":"a,push=direct"}]', "/guard/git/repositories/0/url"],
     ["--set=guard.image.digest=latest", "/guard/image/digest"],
+    ["--set=guard.replicas=0", "/guard/replicas"],
     ["--set=image.digest=latest", "/image/digest"],
     ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],
     [`--set=image.digest=sha256:${"0".repeat(64)}`, "image.digest: this is the chart of the repository"],

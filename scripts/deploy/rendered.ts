@@ -53,6 +53,7 @@ export function imageOf(read: Read): Image {
 /** The guard's manifest for the chart, which takes image, pull secrets and API server from its values. */
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
+    .replace("  replicas: 2\n", "  replicas: {{ int .Values.guard.replicas }}\n")
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
     // The chart's values name the doors.
     .replace(/^ +args: \[ --gate-door=label \]\n/mu, "")

@@ -2,9 +2,13 @@ import { join, resolve } from "node:path";
 import { offeredPins } from "../debian/bump-pins.ts";
 import { PackagesGone } from "../debian/package-cache.ts";
 import { architectures, parsePins, readPins, type Pins } from "../debian/pins.ts";
-import { buildImages, type Images } from "../image/build-images.ts";
+import { buildImages, type ImageOrder } from "../image/build-images.ts";
+import type { Images } from "../image/made-images.ts";
 
 export const imagesFolder = join(resolve(import.meta.dirname, "../.."), "dist/image");
+
+/** A commit that changes nothing of the images does not make them again. */
+const order: ImageOrder = { architectures, outDir: imagesFolder, isAnyDateGood: true };
 
 /**
  * The images for the tests. Debian's archive forgets old versions, so a checkout of some weeks ago is tested with the
@@ -22,11 +26,11 @@ export function testPins(): Pins {
 function buildWithSomePins(): { readonly images: Images; readonly pins: Pins } {
   const pins = readPins();
   try {
-    return { images: buildImages({ architectures, outDir: imagesFolder, pins }), pins };
+    return { images: buildImages({ ...order, pins }), pins };
   } catch (thrown) {
     if (!(thrown instanceof PackagesGone)) throw thrown;
     console.warn(`${thrown.message}\nThe tests go on with the versions that are offered today`);
     const offered = parsePins(offeredPins(new Date()));
-    return { images: buildImages({ architectures, outDir: imagesFolder, pins: offered }), pins: offered };
+    return { images: buildImages({ ...order, pins: offered }), pins: offered };
   }
 }

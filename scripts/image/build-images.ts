@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { version } from "../../src/base/version.ts";
 import { buildShipped, type Programs } from "../build.ts";
@@ -8,6 +8,7 @@ import { packageCache, packageFiles } from "../debian/package-cache.ts";
 import { readPins, type Architecture, type Pins } from "../debian/pins.ts";
 import { shippedSbom } from "../sbom/shipped-sbom.ts";
 import { FileTree } from "./file-tree.ts";
+import { forgetMade, madeImages, noteMade, writeWhole, type BuiltImage, type Images } from "./made-images.ts";
 import { archiveOf, digestOf, layerOf, type Layer, type PlatformImage } from "./oci.ts";
 import { baseLayer, guardLayer } from "./package-files.ts";
 import { imageHost, recipes, sbomPath, type Recipe } from "./recipes.ts";
@@ -17,70 +18,47 @@ const root = resolve(import.meta.dirname, "../..");
 /** Everything besides the programs that decides what is in an image. */
 const inputs = ["scripts/image", "scripts/debian", "scripts/sbom", "package-lock.json", "src/config/daemon-env.ts"];
 
-export interface BuiltImage {
-  readonly name: Recipe["name"];
-  /** The file beside images.json. */
-  readonly archive: string;
-  /** Of the index of all platforms. */
-  readonly digest: string;
-  /** The digest of each platform's manifest: `linux/amd64`. */
-  readonly platforms: Readonly<Record<string, string>>;
-}
-
-/** The content of images.json. */
-export interface Images {
-  readonly version: string;
-  readonly images: readonly BuiltImage[];
-}
-
 export interface ImageOrder {
   readonly architectures: readonly Architecture[];
   readonly outDir: string;
   /** The packages; those of the pins file unless a test has to use others. */
   readonly pins?: Pins;
+  /** Images that differ only in their date will do. */
+  readonly isAnyDateGood?: boolean;
 }
 
 /**
  * Makes the images of this checkout as OCI layouts: DIR/levee.oci.tar, DIR/levee-guard.oci.tar and DIR/images.json. Does
  * nothing when nothing has changed.
  */
-export function buildImages({ architectures, outDir, pins = readPins() }: ImageOrder): Images {
+export function buildImages({ architectures, outDir, pins = readPins(), isAnyDateGood = false }: ImageOrder): Images {
   const createdAt = sourceDate(root, process.env);
   const programs = new Map(architectures.map((architecture) => [architecture, buildShipped(architecture, pins)]));
-  const key = keyOf(programs, { createdAt, pins });
-  const known = upToDate(outDir, key);
+  const key = keyOf(programs, pins);
+  const known = madeImages(outDir, { key, createdAt: isAnyDateGood ? undefined : createdAt });
   if (known !== undefined) {
     console.log("images: up to date");
     return known;
   }
   const startedMs = performance.now();
   mkdirSync(outDir, { recursive: true });
-  // Nobody takes an old list for the archives that are written below.
-  rmSync(join(outDir, "images.json"), { force: true });
+  forgetMade(outDir);
   const platforms = [...programs].map(
     ([architecture, paths]) => new Platform(architecture, paths, { pins, createdAt }),
   );
   const images = recipes.map((recipe) => writeImage(recipe, platforms, { outDir, createdAt, pins }));
   const built: Images = { version, images };
-  writeWhole(join(outDir, "images.json"), `${JSON.stringify(built, undefined, 2)}\n`);
-  writeWhole(join(outDir, ".inputs"), key);
+  noteMade(outDir, built, { key, createdAt });
   console.log(`images: made in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
   return built;
 }
 
-function keyOf(programs: ReadonlyMap<Architecture, Programs>, { createdAt, pins }: Made): string {
-  const about = `${Bun.version} ${version} ${createdAt.toISOString()} ${pins.text}`;
-  const hash = createHash("sha256").update(inputsHash(root, inputs, about));
+/** Everything that an image is made of, but its date. */
+function keyOf(programs: ReadonlyMap<Architecture, Programs>, pins: Pins): string {
+  const hash = createHash("sha256").update(inputsHash(root, inputs, `${Bun.version} ${version} ${pins.text}`));
   for (const [architecture, { levee, shim }] of programs)
     hash.update(`${architecture} ${digestOf(readFileSync(levee))} ${digestOf(readFileSync(shim))}\n`);
   return hash.digest("hex");
-}
-
-function upToDate(outDir: string, key: string): Images | undefined {
-  const [listed, made] = [join(outDir, "images.json"), join(outDir, ".inputs")];
-  if (!existsSync(listed) || !existsSync(made) || readFileSync(made, "utf8") !== key) return undefined;
-  const images = JSON.parse(readFileSync(listed, "utf8")) as Images; // written below
-  return images.images.every(({ archive }) => existsSync(join(outDir, archive))) ? images : undefined;
 }
 
 interface Made {
@@ -174,14 +152,4 @@ function writeImage(
 /** The time of every file in the layers: it changes with the packages, so that an unchanged layer keeps its digest. */
 function pinnedSeconds({ date }: Pins): number {
   return Date.parse(date) / 1_000;
-}
-
-function writeWhole(path: string, content: string | Uint8Array): void {
-  const fresh = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(fresh, content);
-    renameSync(fresh, path);
-  } finally {
-    rmSync(fresh, { force: true });
-  }
 }

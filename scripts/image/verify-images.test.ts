@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Images } from "./build-images.ts";
+import type { Images } from "./made-images.ts";
 import { differences } from "./verify-images.ts";
 
 function images(amd64: string, arm64: string): Images {

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Architecture } from "../debian/pins.ts";
-import type { Images } from "./build-images.ts";
+import type { Images } from "./made-images.ts";
 import { sourceDate } from "./source-date.ts";
 
 const root = resolve(import.meta.dirname, "../..");

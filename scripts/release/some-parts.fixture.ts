@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { architectures, readPins } from "../debian/pins.ts";
-import type { BuiltImage } from "../image/build-images.ts";
+import type { BuiltImage } from "../image/made-images.ts";
 import { FileTree } from "../image/file-tree.ts";
 import { archiveOf, layerOf } from "../image/oci.ts";
 import { imageHost, sbomPath } from "../image/recipes.ts";

@@ -4,7 +4,7 @@ import { factsFile } from "../../src/cli/registry/release-facts.ts";
 import type { Programs } from "../build.ts";
 import { hostArchitecture } from "../build/levee-program.ts";
 import type { Architecture, Pins } from "../debian/pins.ts";
-import type { Images } from "../image/build-images.ts";
+import type { Images } from "../image/made-images.ts";
 import { imageHost } from "../image/recipes.ts";
 import { shippedSbom } from "../sbom/shipped-sbom.ts";
 import { chartArchive } from "./chart-archive.ts";

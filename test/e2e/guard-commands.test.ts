@@ -103,6 +103,25 @@ async function unreachable(): Promise<string> {
   return path;
 }
 
+group("levee status", () => {
+  test("shows an approver the Decisions and one line for the rest, and a viewer everything", async () => {
+    const approver = await levee("alice", "status");
+    expect(approver.out).toMatch(/^Decisions +2 open: levee decisions show NAME$/mu);
+    expect(approver.out).toMatch(/^Rights +this user may not see daemons, nodes, guard, pods: kubectl create /mu);
+    expect(approver.out).not.toContain("not known");
+    server.must(["create", "clusterrolebinding", "viewer", "--clusterrole=levee-viewer", "--user=alice"]);
+    try {
+      const viewer = await levee("alice", "status");
+      expect(viewer.out).not.toMatch(/^Rights /mu);
+      expect(viewer.out).toMatch(/^Nodes +0, 0 with trouble$/mu);
+    } finally {
+      server.must(["delete", "clusterrolebinding", "viewer"]);
+    }
+    // Who sees nothing at all is told so.
+    expect(await levee("bob", "status")).toMatchObject({ status: 3 });
+  });
+});
+
 group("levee decisions", () => {
   test("list shows both, oldest first; names go into other commands", async () => {
     const { status, out } = await levee("alice", "decisions", "list");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { BuiltImage, Images } from "../../scripts/image/build-images.ts";
+import type { BuiltImage, Images } from "../../scripts/image/made-images.ts";
 import { version } from "../../src/base/version.ts";
 import { newContainerd } from "../peers/containerd.ts";
 import { nerdctl } from "../peers/nerdctl.ts";

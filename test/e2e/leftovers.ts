@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 const settleMs = 40_000;
 
 /** Waits until nothing is left of any pod: records, leaks, addresses, interfaces, namespaces, files. */
-export async function untilNothingIsLeft(levee: LeveeNode): Promise<void> {
+export async function untilNothingIsLeft(levee: Pick<LeveeNode, "ask">): Promise<void> {
   await until(
     "nothing is left",
     async () => {

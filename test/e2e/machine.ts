@@ -20,6 +20,8 @@ const bootIdFile = "/proc/sys/kernel/random/boot_id";
 export const nodeName = thisNode.name;
 /** An address of the machine itself, since it has no other network in here. */
 export const nodeAddress = thisNode.address;
+/** The address of the API server's service: the first of its range, which its certificate names. */
+export const serviceAddress = "10.0.0.1";
 /** A bridge on the first node, and the end of a cable to it on the second. */
 export const nodeLink = "node0";
 
@@ -49,6 +51,8 @@ export class Machine {
     run("hostname", nodeName);
     machine.#network();
     machine.#cgroups();
+    // As systemd has it on every node: the hand's view of the host must follow the host's mounts.
+    run("mount", "--make-rshared", "/");
     return machine;
   }
 
@@ -107,6 +111,7 @@ export class Machine {
 
   #network(): void {
     run("ip", "link", "set", "lo", "up");
+    run("ip", "addr", "add", `${serviceAddress}/32`, "dev", "lo");
     // The first node has put the cable of the second in place.
     if (thisNode === nodes[0]) run("ip", "link", "add", nodeLink, "type", "bridge");
     run("ip", "addr", "add", `${nodeAddress}/24`, "dev", nodeLink);

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { Api, KubeObject } from "./api.ts";
-import { run } from "./run.ts";
 
 const deployFolder = join(import.meta.dir, "../../deploy");
 
@@ -26,10 +25,9 @@ const paths: Readonly<Record<string, string>> = {
   NetworkAttachmentDefinition: "/apis/k8s.cni.cncf.io/v1/namespaces/{namespace}/network-attachment-definitions",
 };
 
-/** The objects of a file below `deploy/`, or of a folder as kustomize makes them. */
+/** The objects of a file below `deploy/`. */
 export function manifest(path: string): readonly KubeObject[] {
-  const full = join(deployFolder, path);
-  return path.endsWith(".yaml") ? objectsOf(full) : objectsIn(run("kubectl", "kustomize", full));
+  return objectsOf(join(deployFolder, path));
 }
 
 /** The objects of a YAML file. */
@@ -37,7 +35,8 @@ export function objectsOf(file: string): readonly KubeObject[] {
   return objectsIn(readFileSync(file, "utf8"));
 }
 
-function objectsIn(text: string): readonly KubeObject[] {
+/** The objects of a text of YAML. */
+export function objectsIn(text: string): readonly KubeObject[] {
   const documents = parseAllDocuments(text, { merge: true });
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => (document.contents === null ? [] : [document.toJS() as KubeObject]));

@@ -8,13 +8,17 @@ export interface Pod extends KubeObject {
   readonly status?: {
     readonly phase?: string;
     readonly podIP?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly {
-      readonly restartCount: number;
-      readonly ready: boolean;
-      readonly containerID?: string;
-    }[];
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
   };
+}
+
+interface ContainerStatus {
+  readonly restartCount: number;
+  readonly ready: boolean;
+  readonly containerID?: string;
+  readonly imageID?: string;
 }
 
 export interface PodWish {

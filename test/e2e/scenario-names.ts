@@ -1,5 +1,6 @@
 /** All scenarios in the order in which they run, each a file of `scenarios/`. */
 export const scenarios = [
+  "install",
   "older-pods",
   "migration",
   "basic",
@@ -8,9 +9,10 @@ export const scenarios = [
   "conf-change",
   "static-pod",
   "image",
-  "shipped-pods",
   "daemon-killed",
   "rolling-update",
+  "rollback",
+  "guard-deployment",
   "restarts",
   "token",
   "drain",

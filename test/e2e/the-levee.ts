@@ -30,8 +30,16 @@ export async function theStoppedScene(): Promise<Scene> {
 }
 
 async function make(): Promise<Scene> {
-  const cluster = await theCluster();
+  const cluster = await theNetworks();
   const levee = new LeveeNode(cluster);
+  say("Levee is installed");
+  await levee.install();
+  return { cluster, levee };
+}
+
+/** The cluster with the networks of the scenarios. */
+export async function theNetworks(): Promise<Cluster> {
+  const cluster = await theCluster();
   installRecorders();
   await cluster.untilNodeReady();
   await applyNetworks(
@@ -40,9 +48,7 @@ async function make(): Promise<Scene> {
     bridgeNetwork("green", "10.91.0.0/24"),
     network("slow", { cniVersion: "1.0.0", type: "slow-bridge", bridge: "slow0", ipam: hostLocal("10.92.0.0/24") }),
   );
-  say("Levee is installed");
-  await levee.install();
-  return { cluster, levee };
+  return cluster;
 }
 
 /** `prefix-01`, `prefix-02` … */

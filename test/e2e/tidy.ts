@@ -5,6 +5,7 @@ import { until } from "./until.ts";
 export async function tidy(): Promise<void> {
   const cluster = await theCluster();
   if (!cluster.apiServer.isRunning) await cluster.startApiServerAgain();
+  await cluster.controllers.keepRunning();
   if (!cluster.containerd.isRunning) await cluster.restartContainerd();
   if (!cluster.kubelet.isRunning) await cluster.restartKubelet();
   const left = (await cluster.pods.list()).map((pod) => pod.metadata.name);

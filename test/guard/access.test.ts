@@ -48,18 +48,24 @@ test("the guard writes this and nothing else", () => {
     "create /resourcequotas everywhere",
     "create coordination.k8s.io/leases levee-system",
     "create levee.dev/decisions levee-system",
+    "create levee.dev/rebootgates everywhere",
     "delete /pods everywhere",
+    "delete levee.dev/rebootgates everywhere",
     "patch /configmaps levee-system levee-guard",
     "patch /events levee-system",
     "patch /namespaces everywhere",
+    "patch /pods kube-system",
+    "patch /pods levee-system",
     "patch /resourcequotas everywhere",
     "patch apps/daemonsets everywhere",
     "patch coordination.k8s.io/leases levee-system levee-guard",
     "patch levee.dev/decisions levee-system",
     "patch levee.dev/decisions/status levee-system",
+    "patch levee.dev/rebootgates everywhere",
     "update /configmaps levee-system levee-guard",
     "update coordination.k8s.io/leases levee-system levee-guard",
     "update levee.dev/decisions/status levee-system",
+    "update levee.dev/rebootgates everywhere",
   ]);
 });
 
@@ -82,6 +88,7 @@ test("the role of approvers has no binding, and the role that acts has its own",
     "ClusterRoleBinding levee-guard",
     "ClusterRoleBinding levee-guard-acts",
     "RoleBinding levee-guard",
+    "RoleBinding levee-guard-gate",
   ]);
 });
 

@@ -42,7 +42,8 @@ test("the definition has the group, phases, actions and verdicts of the types", 
   expect(`${group}/${versions[0]?.name}`).toBe(decisionApiVersion);
   expect(at("status", "phase").enum).toEqual([...decisionPhases]);
   expect(at("spec", "steps", "action").enum).toEqual([...stepActions]);
-  expect(approvalSchema.properties?.["spec"]?.properties?.["verdict"]?.enum).toEqual([...verdicts]);
+  // Allow is a person's word on a node's gate, and no Decision hears it.
+  expect(approvalSchema.properties?.["spec"]?.properties?.["verdict"]?.enum).toEqual([...verdicts, "Allow"]);
   const rule = JSON.stringify(schema["x-kubernetes-validations"]);
   expect(rule).toContain(`[${[...terminalPhases].map((phase) => `'${phase}'`).join(", ")}]`);
 });

@@ -1,11 +1,11 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Api } from "../e2e/api.ts";
 import { applyAll, manifest, pathOf } from "../e2e/manifests.ts";
-import { adminToken, apiUrl, startApiServer, untilReady, type ApiServer } from "../e2e/node/api-server.ts";
+import { startApiServer, untilReady, type ApiServer } from "../e2e/node/api-server.ts";
+import { Controllers } from "../e2e/node/controllers.ts";
 import { startEtcd } from "../e2e/node/etcd.ts";
 import { Pods } from "../e2e/pods.ts";
-import { Program } from "../e2e/program.ts";
+import type { Program } from "../e2e/program.ts";
 import { say } from "../e2e/say.ts";
 import { hostAddress } from "./machine/addresses.ts";
 import { slowly } from "./slowly.ts";
@@ -18,15 +18,17 @@ export class ControlPlane {
   readonly api: Api;
   readonly pods: Pods;
   readonly caFile: string;
+  readonly #etcd: Program;
   readonly #apiServer: Program;
-  readonly #others: readonly Program[];
+  readonly #controllers: Controllers;
 
-  private constructor(server: ApiServer, others: readonly Program[]) {
+  private constructor(etcd: Program, server: ApiServer, controllers: Controllers) {
     this.api = server.admin;
     this.pods = new Pods(server.admin);
     this.caFile = server.caFile;
+    this.#etcd = etcd;
     this.#apiServer = server.program;
-    this.#others = others;
+    this.#controllers = controllers;
   }
 
   static async start(folder: string, bin: string): Promise<ControlPlane> {
@@ -34,28 +36,10 @@ export class ControlPlane {
     say("etcd, kube-apiserver");
     const etcd = await startEtcd(place);
     const server = await startApiServer(place, bin, hostAddress);
-    const access = place.path("admin.conf");
-    writeFileSync(access, adminAccess(server.caFile), { mode: 0o600 });
-    say("kube-controller-manager, kube-scheduler");
-    const local = ["--leader-elect=false", "--secure-port=0", `--kubeconfig=${access}`];
-    const controllers = new Program(place.logFolder, "kube-controller-manager", {
-      command: [
-        join(bin, "kube-controller-manager"),
-        ...local,
-        "--use-service-account-credentials",
-        `--service-account-private-key-file=${place.path("pki/sa.key")}`,
-        `--root-ca-file=${server.caFile}`,
-      ],
-    });
-    const scheduler = new Program(place.logFolder, "kube-scheduler", {
-      command: [join(bin, "kube-scheduler"), ...local],
-    });
-    const plane = new ControlPlane(server, [scheduler, controllers, etcd]);
-    controllers.start();
-    scheduler.start();
+    const plane = new ControlPlane(etcd, server, new Controllers(place, bin, server));
     await applyAll(plane.api, manifest("crd/network-attachment-definition.yaml"));
-    const account = "/api/v1/namespaces/default/serviceaccounts/default";
-    await controllers.untilUp("works", async () => (await plane.api.find(account)) !== undefined, startMs);
+    say("kube-controller-manager, kube-scheduler");
+    await plane.#controllers.start(startMs);
     return plane;
   }
 
@@ -66,8 +50,7 @@ export class ControlPlane {
   async startApiServerAgain(): Promise<void> {
     if (!this.#apiServer.isRunning) this.#apiServer.start();
     await untilReady(this.#apiServer, this.api);
-    // They end when they cannot reach it for long, as they should.
-    for (const program of this.#others) if (!program.isRunning) program.start();
+    await this.#controllers.start(startMs);
   }
 
   /** Also after a boot, when the server still has the node's word from before. */
@@ -94,8 +77,8 @@ export class ControlPlane {
   }
 
   async stop(): Promise<void> {
-    for (const program of [...this.#others.slice(0, 2), this.#apiServer, ...this.#others.slice(2)])
-      await program.stop("SIGKILL");
+    await this.#controllers.stop();
+    for (const program of [this.#apiServer, this.#etcd]) await program.stop("SIGKILL");
   }
 }
 
@@ -120,15 +103,4 @@ interface DaemonSetObject {
     readonly updatedNumberScheduled?: number;
     readonly numberReady?: number;
   };
-}
-
-function adminAccess(caFile: string): string {
-  return JSON.stringify({
-    "apiVersion": "v1",
-    "kind": "Config",
-    "clusters": [{ name: "vm", cluster: { "server": apiUrl, "certificate-authority": caFile } }],
-    "users": [{ name: "admin", user: { token: adminToken } }],
-    "contexts": [{ name: "vm", context: { cluster: "vm", user: "admin" } }],
-    "current-context": "vm",
-  });
 }

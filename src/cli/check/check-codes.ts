@@ -98,7 +98,7 @@ export const checkCodes = {
     title: "what others depend on goes first in a storm",
     means:
       "In a storm the pods of kube-system, those with a system priority and those that the daemons' criticalPods names start first. This check lists the namespaces with a webhook, a CSI driver, an ingress class or a Service of type LoadBalancer that are not among them. Until they run, the others cannot.",
-    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons. Name only namespaces in which you trust everyone who may create pods.",
+    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons; an empty list says that all may. Name only namespaces in which you trust everyone who may create pods.",
   },
   LVE0501: {
     title: "the nodes are ready",

@@ -13,7 +13,7 @@ import type { Category, ClusterLine } from "./cluster-line.ts";
 import { clusterText, clusterValue, shortText } from "./cluster-text.ts";
 import { cniCategory, nodeCategory } from "./cni-lines.ts";
 import { decisionCategory, guardCategory } from "./guard-lines.ts";
-import { apiCategory } from "./install-lines.ts";
+import { apiCategory, installCategory } from "./install-lines.ts";
 import { podCategory } from "./pod-lines.ts";
 
 const nothing: DaemonMetrics = { nodes: new Map(), guards: new Map() };
@@ -28,7 +28,7 @@ function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     namespaces: { value: [] },
     pods: { value: [] },
     daemonSets: { value: [{ ...multus, part: "multus", desired: 3, ready: 3 }] },
-    siteNeeds: { value: { dependencies: [], named: new Set(["kube-system"]) } },
+    siteNeeds: { value: { dependencies: [], told: undefined } },
     guard: { value: { namespace: "levee-system", name: "levee-guard", desired: 2, available: 2 } },
     lease: { value: { holder: "g-1", renewedMs: nowMs - 2_000, durationSeconds: 15, transitions: 4 } },
     policies: { value: [] },
@@ -189,7 +189,9 @@ describe("podCategory", () => {
       state: "warning",
       evidence: { pods: 'pods is forbidden: User "bob"' },
     });
-    expect(line(apiCategory(snapshot({ pods: refused, nodes: refused })), "LVE0103").state).toBe("failed");
+    const approver = { pods: refused, nodes: refused };
+    expect(line(apiCategory(snapshot(approver)), "LVE0103").state).toBe("warning");
+    expect(line(apiCategory(snapshot({ ...approver, decisions: refused })), "LVE0103").state).toBe("failed");
   });
 });
 
@@ -257,12 +259,30 @@ test("statusText fits on a screen and says what is wrong first", () => {
 });
 
 test("statusText says what it could not look at, and shows the rest", () => {
-  const forbidden = { why: "Cannot list nodes: alice may not", status: 403 };
-  const blind = snapshot({ nodes: forbidden, daemonSets: forbidden, pods: forbidden });
+  const away = { why: "Cannot list nodes: it does not answer", status: undefined };
+  const blind = snapshot({ nodes: away, daemonSets: away, pods: away });
   const view = statusView({ snapshot: blind, metrics: nothing, categories: [] }, { value: {} });
   const text = statusText(view, nowMs, (_, words) => words);
   for (const label of ["Daemons", "Nodes", "Pods"])
-    expect(text).toMatch(new RegExp(`^${label} +not known: Cannot list nodes: alice may not$`, "mu"));
+    expect(text).toMatch(new RegExp(`^${label} +not known: Cannot list nodes: it does not answer$`, "mu"));
   expect(text).toMatch(/^Decisions +none open$/mu);
   expect(text).not.toContain("neither Levee nor Multus is installed");
+});
+
+test("statusText shows an approver the Decisions, and one line for all that they may not see", () => {
+  const refused = { why: "Cannot list nodes: alice may not", status: 403 };
+  const parts = { nodes: refused, daemonSets: refused, pods: refused, lease: refused, policies: refused };
+  const seen = snapshot(parts);
+  const categories = [apiCategory(seen), installCategory(seen)];
+  const text = statusText(
+    statusView({ snapshot: seen, metrics: nothing, categories }, refused),
+    nowMs,
+    (_, words) => words,
+  );
+  expect(text).toMatch(
+    /^Rights +this user may not see daemons, nodes, guard, pods: kubectl create clusterrolebinding NAME --clusterrole=levee-viewer --user=USER$/mu,
+  );
+  expect(text).toMatch(/^Decisions +none open$/mu);
+  expect(text).not.toContain("not known");
+  expect(text).not.toMatch(/^(?:Daemons|Nodes|Guard|Pods|Alerts) /mu);
 });

@@ -28,10 +28,13 @@ export function failedLine(code: CheckCode, detail: string, evidence: LineEviden
   return line("failed", code, { detail, evidence });
 }
 
+/** Of a check whose facts the API server does not show this user. */
+export const refusedDetail = "not known: this user may not see it (LVE0103)";
+
 /** A check that could not run is a warning. The code's own hint does not apply then. */
 export function unknownLine(code: CheckCode, { why, status }: Unseen): ClusterLine {
   const isRefused = status === 401 || status === 403;
-  const detail = `not known: ${isRefused ? "this user may not see it (LVE0103)" : why}`;
+  const detail = isRefused ? refusedDetail : `not known: ${why}`;
   return { ...line("warning", code, { detail, evidence: {} }), hint: "" };
 }
 

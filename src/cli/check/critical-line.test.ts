@@ -10,12 +10,12 @@ const dependencies = [
   { namespace: "kube-system", why: "webhook x" },
 ];
 
-function line(named: SiteNeeds["named"]): ClusterLine {
-  return criticalLine({ siteNeeds: { value: { dependencies, named } } });
+function line(told: SiteNeeds["told"]): ClusterLine {
+  return criticalLine({ siteNeeds: { value: { dependencies, told } } });
 }
 
 test("criticalLine proposes the setting, and says why", () => {
-  expect(line(new Set(["kube-system"]))).toMatchObject({
+  expect(line({ namespaces: new Set(["kube-system"]), isChosen: false })).toMatchObject({
     state: "warning",
     detail: '2 namespaces may wait behind all others: "criticalPods": ["longhorn-system","traefik"]',
     evidence: {
@@ -26,7 +26,16 @@ test("criticalLine proposes the setting, and says why", () => {
 });
 
 test("criticalLine is content when all are named, and without Levee's daemon", () => {
-  expect(line(new Set(["kube-system", "traefik", "longhorn-system"]))).toMatchObject({ state: "ok" });
+  const namespaces = new Set(["kube-system", "traefik", "longhorn-system"]);
+  expect(line({ namespaces, isChosen: true })).toMatchObject({ state: "ok", detail: "3 namespaces" });
   expect(line(undefined)).toMatchObject({ state: "ok", detail: "Levee's daemon is not installed" });
   expect(criticalLine({ siteNeeds: { why: "no", status: 403 } }).detail).toStartWith("not known: ");
+});
+
+test("criticalLine only shows what a site that has chosen leaves out", () => {
+  expect(line({ namespaces: new Set(["kube-system", "traefik"]), isChosen: true })).toMatchObject({
+    state: "ok",
+    detail: "1 namespace may wait behind all others: criticalPods leaves them out",
+    evidence: { "longhorn-system": "CSI driver of DaemonSet longhorn-csi-plugin" },
+  });
 });

@@ -46,7 +46,7 @@ function freshLine(guards: DaemonMetrics["guards"], snapshot: Snapshot): Cluster
     metrics.some(({ name, value }) => name === "levee_guard_leader" && value === 1),
   );
   if (leader === undefined) {
-    const [unseen] = [...guards.values()].flatMap((seen) => ("why" in seen ? [seen] : []));
+    const [unseen] = [...guards.values(), snapshot.lease].flatMap((seen) => ("why" in seen ? [seen] : []));
     return unknownLine("LVE0303", unseen ?? { why: unaskedText(guards.size, snapshot), status: undefined });
   }
   const ages = leader.filter(({ name }) => name === "levee_guard_view_last_event_age_seconds");

@@ -34,7 +34,8 @@ function rightsLine(snapshot: Snapshot): ClusterLine {
   });
   if (refused.length === 0) return goodLine("LVE0103", "");
   const text = `${plural(refused.length, "part")} of the cluster cannot be read`;
-  const isBlind = [snapshot.nodes, snapshot.pods].every((seen) => "why" in seen);
+  // An approver may see Decisions alone.
+  const isBlind = [snapshot.nodes, snapshot.pods, snapshot.decisions].every((seen) => "why" in seen);
   return (isBlind ? failedLine : warningLine)("LVE0103", text, Object.fromEntries(refused));
 }
 

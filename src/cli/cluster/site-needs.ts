@@ -16,8 +16,15 @@ import { seeList, seeObject, valueOr, type Asking, type Seen } from "./seen.ts";
 /** What the cluster depends on, and which namespaces the daemons are told to let go first. */
 export interface SiteNeeds {
   readonly dependencies: readonly Dependency[];
-  /** Namespaces in `systemNamespaces` and `criticalPods` of the daemons; undefined without a daemon of Levee. */
-  readonly named: ReadonlySet<string> | undefined;
+  /** What the daemons are told; undefined without a daemon of Levee. */
+  readonly told: CriticalSettings | undefined;
+}
+
+interface CriticalSettings {
+  /** Namespaces in `systemNamespaces` and `criticalPods`. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Every daemon has the setting `criticalPods`, be it empty: a person has chosen. */
+  readonly isChosen: boolean;
 }
 
 const hooks = "/apis/admissionregistration.k8s.io/v1";
@@ -30,8 +37,8 @@ export async function seeSiteNeeds(asking: Asking, daemonSets: readonly unknown[
     seeList(asking, "/apis/networking.k8s.io/v1/ingressclasses", ingressClassOf),
     seeList(asking, "/api/v1/services", (item) => ({ ...serviceLabel(item), needed: loadBalancerDependency(item) })),
   ]);
-  const named = await namedBy(asking, daemonSets);
-  const unseen = [validating, mutating, classes, services, named].find((part) => "why" in part);
+  const told = await toldOf(asking, daemonSets);
+  const unseen = [validating, mutating, classes, services, told].find((part) => "why" in part);
   if (unseen !== undefined && "why" in unseen) return unseen;
   const known = valueOr(services, []);
   const dependencies = [
@@ -40,23 +47,26 @@ export async function seeSiteNeeds(asking: Asking, daemonSets: readonly unknown[
     ...valueOr(classes, []).flatMap((item) => ingressDependencies(item, known)),
     ...known.flatMap(({ needed }) => needed ?? []),
   ];
-  return { value: { dependencies, named: valueOr(named, undefined) } };
+  return { value: { dependencies, told: valueOr(told, undefined) } };
 }
 
 /** The settings of every daemon of Levee, from the ConfigMaps that they mount. */
-async function namedBy(asking: Asking, daemonSets: readonly unknown[]): Promise<Seen<ReadonlySet<string> | undefined>> {
+async function toldOf(asking: Asking, daemonSets: readonly unknown[]): Promise<Seen<CriticalSettings | undefined>> {
   const ours = daemonSets.filter((item) => {
     const found = cniDaemonSet(item, []);
     return found !== undefined && isLeveeDaemon(found);
   });
   if (ours.length === 0) return { value: undefined };
-  const named = new Set<string>();
+  const namespaces = new Set<string>();
+  let isChosen = true;
   for (const item of ours) {
     const config = await seeObject(asking, configPath(objectOf(item)));
     if ("why" in config) return config;
-    for (const namespace of namesIn(config.value)) named.add(namespace);
+    const settings = settingsIn(config.value);
+    for (const namespace of namesIn(settings)) namespaces.add(namespace);
+    isChosen &&= Array.isArray(settings["criticalPods"]);
   }
-  return { value: named };
+  return { value: { namespaces, isChosen } };
 }
 
 function configPath(daemonSet: JsonObject): string {
@@ -68,9 +78,12 @@ function configPath(daemonSet: JsonObject): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${encodeURIComponent(name)}`;
 }
 
-/** A ConfigMap that is missing or no JSON names nothing but the default; the daemon's own check complains about it. */
-function namesIn(configMap: unknown): readonly string[] {
-  const settings = parsed(textOf(objectOf(objectOf(configMap)["data"])["daemon-config.json"]));
+/** A ConfigMap that is missing or no JSON has no settings; the daemon itself complains about it. */
+function settingsIn(configMap: unknown): JsonObject {
+  return parsed(textOf(objectOf(objectOf(configMap)["data"])["daemon-config.json"]));
+}
+
+function namesIn(settings: JsonObject): readonly string[] {
   const texts = (key: string): readonly string[] | undefined => {
     const list = settings[key];
     return Array.isArray(list) ? list.map(textOf) : undefined;

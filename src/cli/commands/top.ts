@@ -20,7 +20,7 @@ export function addTop(program: Command, shell: Shell): void {
       "after",
       [
         "\nThe screen refreshes once a second; q or Ctrl-C ends it. Without a terminal it prints one screen, as with --once.",
-        "Classes: critical (system pods), ordinary, penalty (pods that failed repeatedly), detach.",
+        "Classes: critical (system pods and criticalPods), ordinary, penalty (pods that failed repeatedly), detach.",
         "Slots: ADDs that run now, the current limit, the ceiling, and the reason for the limit.",
         examples("levee top", "levee top --once", "levee top -o json | jq .slots"),
       ].join("\n"),

@@ -6,7 +6,8 @@ import { CriStatusWatch } from "./cri-status.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { confFolder } from "../networks.ts";
 import { say } from "../say.ts";
-import { names, podsOn, type Scene } from "../the-levee.ts";
+import { type InstalledScene } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { pause, until } from "../until.ts";
 
 /** Two seconds each, one at a time: the last of them waits longer than the kubelet trusts a silent runtime. */
@@ -15,7 +16,7 @@ const slow = names("in-line", 24);
 const silentMsMax = 25_000;
 
 /** A conf changes while pods stand in line: the runtime answers again within 25 s, and every pod gets its networks. */
-export async function confChangesInStorm({ cluster, levee }: Scene): Promise<void> {
+export async function confChangesInStorm({ cluster, levee }: InstalledScene): Promise<void> {
   levee.configure({ attachCeiling: 1 });
   await levee.restart();
   await cluster.untilNodeReady();

@@ -1,17 +1,30 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Scene } from "../the-levee.ts";
+import type { Cluster } from "../cluster.ts";
+import type { LeveeNode } from "../node/levee-node.ts";
 import type { Machine } from "../machine.ts";
 import { hostInterfaces } from "../networks.ts";
 import { untilServing } from "../node/containerd.ts";
 import { run } from "../run.ts";
 import { until } from "../until.ts";
 
+interface Booted {
+  readonly cluster: Cluster;
+  /** Where Levee runs without containers. */
+  readonly levee?: Pick<LeveeNode, "daemon" | "hand">;
+}
+
 /**
  * A reboot without one: every process of the node dies at once, `/run` and every mount and interface are gone, the
- * disk stays, and the kernel says that it is another boot. `meanwhile` is what is done to the disk with nothing running.
+ * disk stays, and the kernel says that it is another boot. `meanwhile` is what is done to the disk with nothing running,
+ * `onceServing` what the runtime is given before the kubelet starts.
  */
-export async function reboot({ cluster, levee }: Scene, meanwhile = (): void => undefined): Promise<void> {
-  for (const program of [cluster.kubelet, cluster.containerd, levee.daemon, levee.hand]) await program.stop("SIGKILL");
+export async function reboot(
+  { cluster, levee }: Booted,
+  meanwhile = (): void => undefined,
+  onceServing = (): void => undefined,
+): Promise<void> {
+  const programs = levee === undefined ? [] : [levee.daemon, levee.hand];
+  for (const program of [cluster.kubelet, cluster.containerd, ...programs]) await program.stop("SIGKILL");
   await killAllContainers(cluster.machine);
   run("umount", "--recursive", "--lazy", "/run");
   for (const mount of mountsBelow("/var/lib/kubelet/")) run("umount", "--lazy", mount);
@@ -21,10 +34,9 @@ export async function reboot({ cluster, levee }: Scene, meanwhile = (): void => 
   cluster.machine.removePodCgroups();
   cluster.machine.newBootId();
   meanwhile();
-  cluster.containerd.start();
-  levee.daemon.start();
-  levee.hand.start();
+  for (const program of [cluster.containerd, ...programs]) program.start();
   await untilServing(cluster.containerd);
+  onceServing();
   await cluster.restartKubelet();
 }
 

@@ -4,13 +4,14 @@ import { expectTraffic, untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { applyNetworks, bridgeNetwork, deleteNetwork, writePrimary } from "../networks.ts";
 import { generatedConf } from "../node/levee-node.ts";
-import { names, podsOn, type Scene } from "../the-levee.ts";
+import { type InstalledScene } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 const four = names("version", 4);
 
 /** The basic flow with one CNI version everywhere: the runtime's conf, the default network and the second one. */
-export async function flowWithVersion({ cluster, levee }: Scene, version: string): Promise<void> {
+export async function flowWithVersion({ cluster, levee }: InstalledScene, version: string): Promise<void> {
   writePrimary(version);
   levee.configure({ cniVersion: version, logLevel: "debug" });
   await levee.restart();

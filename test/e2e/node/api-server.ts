@@ -32,7 +32,7 @@ export async function startApiServer(
 ): Promise<ApiServer> {
   const pki = machine.path("pki");
   mkdirSync(pki, { recursive: true });
-  writeKeys(pki);
+  writeAccountKeys(machine);
   const kubelets = nodes.map(({ name }) => `${kubeletTokenOf(name)},system:node:${name},${name},"system:nodes"\n`);
   const tokens = [`${adminToken},admin,admin,"system:masters"\n`, ...kubelets];
   writeFileSync(join(pki, "tokens.csv"), tokens.join(""), { mode: 0o600 });
@@ -66,12 +66,13 @@ export function untilReady(program: Program, admin: Api): Promise<void> {
   return program.untilUp("is ready", () => admin.isReady(), 90_000);
 }
 
-function writeKeys(pki: string): void {
+/** The keys that tokens of service accounts are signed with, and checked with from the server's next start on. */
+export function writeAccountKeys(machine: Pick<Machine, "path">): void {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
     privateKeyEncoding: { type: "pkcs1", format: "pem" },
   });
-  writeFileSync(join(pki, "sa.key"), privateKey, { mode: 0o600 });
-  writeFileSync(join(pki, "sa.pub"), publicKey);
+  writeFileSync(machine.path("pki/sa.key"), privateKey, { mode: 0o600 });
+  writeFileSync(machine.path("pki/sa.pub"), publicKey);
 }

@@ -50,34 +50,65 @@ export function ctr(...args: readonly string[]): string {
 
 /** All sandboxes that have a runtime bundle. */
 export function sandboxes(): readonly Sandbox[] {
-  if (!existsSync(tasks)) return [];
-  return readdirSync(tasks).flatMap((id) => {
-    const sandbox = sandboxOf(id);
-    return sandbox === undefined ? [] : [sandbox];
+  return bundles().flatMap(({ id, annotations, linux }) =>
+    annotations["io.kubernetes.cri.container-type"] === "sandbox"
+      ? [
+          {
+            id,
+            pod: annotations["io.kubernetes.cri.sandbox-name"] ?? "",
+            namespace: annotations["io.kubernetes.cri.sandbox-namespace"] ?? "",
+            netns: linux?.namespaces?.find(({ type }) => type === "network")?.path ?? "",
+          },
+        ]
+      : [],
+  );
+}
+
+/** A pod's container whose first process lives. */
+export interface RunningContainer {
+  readonly id: string;
+  readonly pod: string;
+  readonly pid: number;
+}
+
+/** The running containers of this name in pods of the namespace. */
+export function runningContainers(namespace: string, name: string): readonly RunningContainer[] {
+  return bundles().flatMap(({ id, annotations }) => {
+    if (annotations["io.kubernetes.cri.container-name"] !== name) return [];
+    if (annotations["io.kubernetes.cri.sandbox-namespace"] !== namespace) return [];
+    const pid = livingPid(id);
+    return pid === undefined ? [] : [{ id, pid, pod: annotations["io.kubernetes.cri.sandbox-name"] ?? "" }];
   });
 }
 
+function livingPid(id: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(join(tasks, id, "init.pid"), "utf8"));
+    return /^State:\s+[ZX]/mu.test(readFileSync(`/proc/${pid}/status`, "utf8")) ? undefined : pid;
+  } catch {
+    // It is just being made, or has ended.
+    return undefined;
+  }
+}
+
 interface Bundle {
-  readonly annotations?: Readonly<Record<string, string>>;
+  readonly id: string;
+  readonly annotations: Readonly<Record<string, string>>;
   readonly linux?: { readonly namespaces?: readonly { readonly type: string; readonly path?: string }[] };
 }
 
-function sandboxOf(id: string): Sandbox | undefined {
-  let bundle: Bundle;
-  try {
-    bundle = JSON.parse(readFileSync(join(tasks, id, "config.json"), "utf8")) as Bundle;
-  } catch {
-    // It is just being made or removed.
-    return undefined;
-  }
-  const annotations = bundle.annotations ?? {};
-  if (annotations["io.kubernetes.cri.container-type"] !== "sandbox") return undefined;
-  return {
-    id,
-    pod: annotations["io.kubernetes.cri.sandbox-name"] ?? "",
-    namespace: annotations["io.kubernetes.cri.sandbox-namespace"] ?? "",
-    netns: bundle.linux?.namespaces?.find(({ type }) => type === "network")?.path ?? "",
-  };
+/** What the runtime was told of each container. */
+function bundles(): readonly Bundle[] {
+  if (!existsSync(tasks)) return [];
+  return readdirSync(tasks).flatMap((id) => {
+    try {
+      const told = JSON.parse(readFileSync(join(tasks, id, "config.json"), "utf8")) as Partial<Bundle>;
+      return [{ annotations: {}, ...told, id }];
+    } catch {
+      // It is just being made or removed.
+      return [];
+    }
+  });
 }
 
 function toml(): string {

@@ -17,7 +17,7 @@ export interface ImageFiles {
 }
 
 /** Nothing can be pulled in here: an image is a tar of one layer, made by hand and given to containerd. */
-export function importImage(folder: string, image: ImageFiles): void {
+function importImage(folder: string, image: ImageFiles): void {
   const archive = writeImage(folder, image);
   ctr("images", "import", archive);
   rmSync(archive);

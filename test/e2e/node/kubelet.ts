@@ -62,6 +62,9 @@ function settings(machine: Machine): unknown {
     nodeStatusUpdateFrequency: "2s",
     nodeStatusReportFrequency: "10s",
     syncFrequency: "10s",
+    // A container that ends is started again after a second; people wait ten seconds, and later minutes.
+    featureGates: { KubeletCrashLoopBackOffMax: true },
+    crashLoopBackOff: { maxContainerRestartPeriod: "1s" },
     volumePluginDir: machine.path("kubelet/volume-plugins"),
     evictionHard: { "memory.available": "0%" },
     imageGCHighThresholdPercent: 100,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NodeAnswer, Question } from "../../../src/wire/node-view.ts";
 import { ask } from "../../lab/ask.ts";
@@ -20,7 +20,7 @@ const account = { namespace: leveeNamespace, name: "levee" };
 const configFolder = "/etc/levee";
 const configFile = `${configFolder}/daemon-config.json`;
 const accountFolder = "/etc/levee/service-account";
-export const socketDir = "/run/levee";
+const socketDir = "/run/levee";
 export const stateDir = "/var/lib/levee";
 export const generatedConf = `${confFolder}/00-levee.conf`;
 /** The limit of the shipped manifest. */
@@ -31,8 +31,6 @@ const unprivileged = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--bo
 /** Levee as its manifests run it, less the containers: rights, configuration, user, capabilities and limits are the shipped ones. */
 export class LeveeNode {
   readonly daemon: Program;
-  /** A second daemon for the moment of a rolling update. */
-  readonly successor: Program;
   readonly hand: Program;
   readonly memoryCgroup: string;
   readonly #node: ClusterNode;
@@ -42,9 +40,7 @@ export class LeveeNode {
   constructor(node: ClusterNode) {
     this.#node = node;
     this.memoryCgroup = node.machine.memoryCgroup("levee", memoryBytesMax);
-    const next = node.machine.memoryCgroup("levee-next", memoryBytesMax);
     this.daemon = this.#program("levee", this.memoryCgroup);
-    this.successor = this.#program("levee-next", next);
     this.hand = new Program(node.machine.logFolder, "levee-hand", {
       command: [shimProgram, "--resident", "--socket-dir", socketDir],
     });
@@ -95,7 +91,7 @@ export class LeveeNode {
   }
 
   async stop(): Promise<void> {
-    for (const program of [this.hand, this.successor, this.daemon]) await program.stop();
+    for (const program of [this.hand, this.daemon]) await program.stop();
   }
 
   ask<T>(question: Question): Promise<T> {
@@ -105,10 +101,6 @@ export class LeveeNode {
   /** The command line, as a person on the node uses it. */
   cli(...args: readonly string[]): string {
     return run(leveeProgram, ...args);
-  }
-
-  get token(): string {
-    return this.#token;
   }
 
   /** A token bound to a pod of this node, as a DaemonSet's pod has it. The one before ends with the pod it was bound to. */
@@ -133,10 +125,6 @@ export class LeveeNode {
   async uninstall(): Promise<void> {
     await this.stop();
     rmSync(generatedConf, { force: true });
-  }
-
-  memoryPeakBytes(): number {
-    return Number(readFileSync(`${this.memoryCgroup}/memory.max_usage_in_bytes`, "utf8"));
   }
 
   get #holder(): string {

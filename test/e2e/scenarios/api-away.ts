@@ -4,14 +4,15 @@ import { untilNothingIsLeft } from "../leftovers.ts";
 import { podInterfaces } from "../networks.ts";
 import { ctr, sandboxes } from "../node/containerd.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { pause, until } from "../until.ts";
 
 const awayMs = 60_000;
 const three = names("away", 3);
 
 test("with the API server away for 60 s known pods are attached again, and their status is delivered afterwards", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   const before = await cluster.pods.run(podsOn(three, "blue"));
   const oldStatus = new Map(before.map((pod) => [pod.metadata.name, statusOf(pod)]));
   await cluster.apiServer.stop("SIGKILL");

@@ -3,14 +3,15 @@ import { eventsOf, expectTraffic, expectTrueStatus, untilTrueStatus } from "../e
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { bridgePorts, leases, podInterfaces } from "../networks.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 const twenty = names("basic", 20);
 const networks = ["default/blue", "default/green"];
 
 test("20 pods with two networks each: attached, told, reachable, and nothing is left after them", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   const pods = await cluster.pods.run(podsOn(twenty, "blue, green"));
   say("20 pods are ready");
   for (const pod of pods) await untilTrueStatus(() => cluster.pods.get(pod.metadata.name), networks);
@@ -25,7 +26,7 @@ test("20 pods with two networks each: attached, told, reachable, and nothing is 
 });
 
 test("a pod's interfaces are told in events, with Multus' words", async () => {
-  const { cluster } = await theScene();
+  const { cluster } = await theInstalled();
   await cluster.pods.run(podsOn(["told"], "blue"));
   const [eth0, net1] = podInterfaces("told");
   const expected = [
@@ -41,7 +42,7 @@ test("a pod's interfaces are told in events, with Multus' words", async () => {
 });
 
 test("a pod that asks for nothing has the default network, and its status", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await cluster.pods.run([{ name: "plain" }]);
   const pod = await untilTrueStatus(() => cluster.pods.get("plain"), []);
   expectTrueStatus(pod, []);

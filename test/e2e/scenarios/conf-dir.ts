@@ -4,11 +4,12 @@ import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { podInterfaces, writePrimary } from "../networks.ts";
 import { generatedConf } from "../node/levee-node.ts";
-import { podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 test("another program removes or renames the conf: it comes back, and the next pod has its networks", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   const before = readFileSync(generatedConf, "utf8");
   const setAside = `${generatedConf}.cilium_bak`;
   for (const [round, disturb] of [() => rmSync(generatedConf), () => renameSync(generatedConf, setAside)].entries()) {
@@ -26,7 +27,7 @@ test("another program removes or renames the conf: it comes back, and the next p
 });
 
 test("the default network is replaced under a running daemon: the next pod has the new one, the last one is deleted with the old", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await cluster.pods.run(podsOn(["old-primary"], "blue"));
   expect(podInterfaces("old-primary")[0]?.addresses[0]).toStartWith("10.244.");
   try {

@@ -3,14 +3,15 @@ import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { leases } from "../networks.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { pause } from "../until.ts";
 
 const awayMs = 60_000;
 const [gone = "", stays = ""] = names("without", 2);
 
 test("60 s without a daemon leave the node ready; deletes succeed and are carried out, adds wait for it", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await cluster.pods.run(podsOn([gone, stays], "blue"));
   await levee.hand.stop();
   await levee.daemon.stop("SIGKILL");

@@ -3,13 +3,14 @@ import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { leases } from "../networks.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { pause } from "../until.ts";
 
 const twenty = names("killed", 20);
 
 test("the daemon is killed again and again while 20 pods start: all of them start, once", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await cluster.pods.create(podsOn(twenty, "blue"));
   for (let kill = 1; kill <= 4; kill += 1) {
     await pause(1_000);

@@ -2,13 +2,14 @@ import { test } from "bun:test";
 import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { nodeName } from "../machine.ts";
-import { names, podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 
 const eight = names("drain", 8);
 const node = `/api/v1/nodes/${nodeName}`;
 
 test("a node is drained and nothing is left on it; it returns and takes pods again", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await cluster.pods.run(podsOn(eight, "blue, green"));
   await cluster.api.patch(node, { spec: { unschedulable: true } });
   for (const name of eight) {

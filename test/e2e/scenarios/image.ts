@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { BuiltImage, Images } from "../../../scripts/image/build-images.ts";
+import type { BuiltImage, Images } from "../../../scripts/image/made-images.ts";
 import { daemonEnv } from "../../../src/config/daemon-env.ts";
 import { version } from "../../../src/base/version.ts";
 import type { NodeAnswer } from "../../../src/wire/node-view.ts";

@@ -5,24 +5,25 @@ import { untilTrueStatus } from "../expectations.ts";
 import { ofMachine, untilNothingIsLeft } from "../leftovers.ts";
 import { applyNetworks, deleteNetwork, hostLocal, leases, network, writePrimary } from "../networks.ts";
 import { sandboxes } from "../node/containerd.ts";
+import { withSettings } from "../installed/installed-levee.ts";
 import { generatedConf } from "../node/levee-node.ts";
 import { MultusNode } from "../node/multus-node.ts";
 import type { Pod } from "../pods.ts";
 import { forgetRecorded, recorded } from "../recorder.ts";
 import { say } from "../say.ts";
 import { surroundings } from "../the-cluster.ts";
-import { podsOn, statusAnnotation, theStoppedScene } from "../the-levee.ts";
+import { theUninstalled } from "../installed/the-installed.ts";
+import { podsOn, statusAnnotation } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 /** Values that parsing and printing would change: a number above 2^53, 1500.0, an unknown key. */
 const oddBytes = '"odd":{"big":9007199254740993,"fraction":1500.0}';
 
 test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods running", async (version) => {
-  const { cluster, levee } = await theStoppedScene();
+  const { cluster, levee } = await theUninstalled();
   // Multus of these versions deletes lists with half their bytes, so what it deletes here is no list.
   writePrimary("1.0.0", { form: "single" });
   const multus = new MultusNode(cluster, version, surroundings().multus[version] ?? "");
-  await levee.uninstall();
   await multus.install();
   await multus.start();
   await cluster.untilNodeReady();
@@ -33,7 +34,7 @@ test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods runn
   const before = sandboxes().map(({ id }) => id);
   say(`two pods run with Multus ${version}`);
 
-  await levee.start();
+  await levee.install();
   await multus.stop();
   say("Levee has taken over");
   await cluster.pods.create(podsOn(["new-a"], "chain"));
@@ -69,8 +70,7 @@ test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods runn
   await until("nothing is left on the machine", () => none(ofMachine()));
 
   // Attachments that Multus deleted are still in Levee's journal. They are garbage, and Levee collects them without a call of the runtime.
-  levee.configure({ gcIntervalMs: 2_000, gcGraceMs: 500 });
-  await levee.start();
+  await levee.install(withSettings({ gcIntervalMs: 2_000, gcGraceMs: 500 }));
   await multus.stop();
   // Nothing is collected before a living namespace was seen.
   await cluster.pods.run(podsOn(["witness"], "blue"));
@@ -84,11 +84,9 @@ test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods runn
 });
 
 afterAll(async () => {
-  const { levee } = await theStoppedScene();
   writePrimary("1.0.0");
-  levee.configure();
-  await levee.stop();
-});
+  await theUninstalled();
+}, 120_000);
 
 /** A list with a key that Multus' own copy of it loses. */
 function chainNetwork(): ReturnType<typeof network> {

@@ -3,11 +3,12 @@ import { eventsOf, untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { applyNetworks, bridgeNetwork, deleteNetwork, hostLocal, leases, network } from "../networks.ts";
 import { forgetRecorded, recorded, type RecordedCall } from "../recorder.ts";
-import { podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 test("a network edited between ADD and DEL is deleted with the bytes it was added with", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   forgetRecorded();
   const before = { cniVersion: "1.0.0", type: "recorded-bridge", bridge: "edited0", odd: "before" };
   await applyNetworks(cluster.api, network("edited", { ...before, ipam: hostLocal("10.93.0.0/24") }));
@@ -26,7 +27,7 @@ test("a network edited between ADD and DEL is deleted with the bytes it was adde
 });
 
 test("a network whose definition is deleted before its pod is deleted all the same", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await applyNetworks(cluster.api, bridgeNetwork("short-lived", "10.98.0.0/24"));
   await cluster.pods.run(podsOn(["outlives"], "short-lived"));
   await deleteNetwork(cluster.api, "short-lived");
@@ -35,7 +36,7 @@ test("a network whose definition is deleted before its pod is deleted all the sa
 });
 
 test("a network that is missing keeps its pod waiting with the reason; made, it lets the pod start", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   await cluster.pods.create(podsOn(["patient"], "missing"));
   await until("the pod's events name the missing network", async () => {
     const events = await eventsOf(cluster.api, "patient");

@@ -4,16 +4,19 @@ import { makeContainerd } from "../node/containerd.ts";
 import { reboot } from "../flows/reboot.ts";
 import { say } from "../say.ts";
 import { surroundings } from "../the-cluster.ts";
-import { theScene } from "../the-levee.ts";
+import { loadImages, theInstalled } from "../installed/the-installed.ts";
 import { flowWithVersion } from "../flows/version-flow.ts";
 import { until } from "../until.ts";
 
 test("the node comes back with a newer containerd: CNI 1.1.0 throughout, and STATUS is answered", async () => {
-  const scene = await theScene();
+  const scene = await theInstalled();
   const { cluster, levee } = scene;
   const newer = makeContainerd(cluster.machine, "containerd-new", surroundings().containerd);
-  await reboot(scene, () => cluster.replaceContainerd(newer));
-  cluster.importImages();
+  const replace = (): void => cluster.replaceContainerd(newer);
+  await reboot({ cluster }, replace, () => {
+    cluster.importImages();
+    loadImages();
+  });
   await levee.untilServing();
   await cluster.untilNodeReady();
   say("the node is back with a newer containerd");

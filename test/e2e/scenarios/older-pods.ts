@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { LeaksAnswer } from "../../../src/wire/node-view.ts";
@@ -8,7 +8,8 @@ import { leases, listing, podInterfaces, writePrimary } from "../networks.ts";
 import { stateDir } from "../node/levee-node.ts";
 import { pathOf } from "../manifests.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theStoppedScene } from "../the-levee.ts";
+import { theUninstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 const old = names("older", 6);
@@ -17,8 +18,7 @@ const forced = "older-forced";
 const results = "/var/lib/cni/results";
 
 test("Levee is installed over a running primary; when the old pods end, nothing of them is left", async () => {
-  const { cluster, levee } = await theStoppedScene();
-  await levee.uninstall();
+  const { cluster, levee } = await theUninstalled();
   // A first install has no journal. The folder itself is a mount.
   for (const name of listing(stateDir)) rmSync(join(stateDir, name), { recursive: true });
   writePrimary("1.0.0");
@@ -31,7 +31,7 @@ test("Levee is installed over a running primary; when the old pods end, nothing 
   expect(leases()).toHaveLength(7);
   say("seven pods run on the primary alone");
 
-  await levee.start();
+  await levee.install();
   await cluster.pods.run(podsOn(["younger"], "blue"));
   await untilTrueStatus(() => cluster.pods.get("younger"), ["default/blue"]);
   await cluster.api.delete(pathOf("Pod", "default", forced), { gracePeriodSeconds: 0 });
@@ -45,9 +45,4 @@ test("Levee is installed over a running primary; when the old pods end, nothing 
   // The runtime keeps the primary's results of the old pods for ever, because it deletes under another name now.
   for (const file of listing(results).filter((name) => name.startsWith("primary-"))) rmSync(join(results, file));
   await untilNothingIsLeft(levee);
-});
-
-afterAll(async () => {
-  const { levee } = await theStoppedScene();
-  await levee.stop();
 });

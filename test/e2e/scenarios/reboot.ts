@@ -4,17 +4,18 @@ import { untilNothingIsLeft } from "../leftovers.ts";
 import { leases } from "../networks.ts";
 import { reboot } from "../flows/reboot.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 const five = names("boot", 5);
 
 test("after a reboot the pods come back on their networks, and the addresses from before it are free", async () => {
-  const scene = await theScene();
+  const scene = await theInstalled();
   const { cluster, levee } = scene;
   await cluster.pods.run(podsOn(five, "blue"));
   const before = leases();
-  await reboot(scene);
+  await reboot({ cluster });
   await levee.untilServing();
   await cluster.untilNodeReady();
   say("the node is back");

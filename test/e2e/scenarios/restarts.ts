@@ -5,13 +5,14 @@ import { leases } from "../networks.ts";
 import { sandboxes } from "../node/containerd.ts";
 import { forgetRecorded, recorded } from "../recorder.ts";
 import { say } from "../say.ts";
-import { names, podsOn, theScene, type Scene } from "../the-levee.ts";
+import { theInstalled, type InstalledScene } from "../installed/the-installed.ts";
+import { names, podsOn } from "../the-levee.ts";
 import { until } from "../until.ts";
 
 const eight = names("restart", 8);
 
 test("containerd and kubelet are restarted with pods running: no pod notices", async () => {
-  const scene = await theScene();
+  const scene = await theInstalled();
   const { cluster, levee } = scene;
   await cluster.pods.run(podsOn(eight, "blue"));
   const before = sandboxesOf(eight);
@@ -25,7 +26,7 @@ test("containerd and kubelet are restarted with pods running: no pod notices", a
 });
 
 test("containerd is killed in the middle of ADDs: the pods start all the same and nothing is left over", async () => {
-  const scene = await theScene();
+  const scene = await theInstalled();
   const { cluster, levee } = scene;
   forgetRecorded();
   await cluster.pods.create(podsOn(eight, "slow"));
@@ -39,7 +40,7 @@ test("containerd is killed in the middle of ADDs: the pods start all the same an
 });
 
 test("the kubelet is killed in the middle of ADDs: the pods start all the same and nothing is left over", async () => {
-  const scene = await theScene();
+  const scene = await theInstalled();
   const { cluster, levee } = scene;
   forgetRecorded();
   await cluster.pods.create(podsOn(eight, "slow"));
@@ -58,7 +59,7 @@ async function untilAdding(): Promise<void> {
   });
 }
 
-async function expectAttached({ cluster }: Scene, pods: readonly string[], network: string): Promise<void> {
+async function expectAttached({ cluster }: InstalledScene, pods: readonly string[], network: string): Promise<void> {
   for (const name of pods) await untilTrueStatus(() => cluster.pods.get(name), [network], 60_000);
   await until("each pod holds two addresses", () => (leases().length === pods.length * 2 ? true : undefined));
 }

@@ -5,12 +5,13 @@ import { untilNothingIsLeft } from "../leftovers.ts";
 import { nodeName } from "../machine.ts";
 import { staticPodFolder } from "../node/kubelet.ts";
 import { podObject } from "../pods.ts";
-import { networksAnnotation, theScene } from "../the-levee.ts";
+import { theInstalled } from "../installed/the-installed.ts";
+import { networksAnnotation } from "../the-levee.ts";
 
 const name = `static-${nodeName}`;
 
 test("a static pod has its second network and its status", async () => {
-  const { cluster, levee } = await theScene();
+  const { cluster, levee } = await theInstalled();
   const file = `${staticPodFolder}/static.yaml`;
   const pod = podObject({ name: "static", annotations: { [networksAnnotation]: "blue" } });
   writeFileSync(file, JSON.stringify(pod));

@@ -19,7 +19,8 @@ export function statusText(view: StatusView, nowMs: number, paint: Paint): strin
     ["Decisions", unseen(view, "decisions") ?? decisionRows(view, nowMs)],
     ["Reboots", rebootRows(view, nowMs)],
     ["Pods", unseen(view, "pods") ?? podRows(view, paint)],
-    ["Alerts", [alertRow(view)]],
+    ["Alerts", alertRows(view)],
+    ["Rights", rightsRows(view)],
     ["Failed", checkRows(view.failed)],
     ["Warnings", checkRows(view.warnings)],
   ];
@@ -29,10 +30,18 @@ export function statusText(view: StatusView, nowMs: number, paint: Paint): strin
     .join("");
 }
 
-/** The row for a part that could not be read; undefined for other parts. */
-function unseen({ unknown }: StatusView, part: StatusPart): readonly string[] | undefined {
+/** The row for a part that could not be read; undefined for other parts. One that was refused has no row of its own. */
+function unseen({ unknown, refused }: StatusView, part: StatusPart): readonly string[] | undefined {
+  if (refused.includes(part)) return [];
   const why = unknown[part];
   return why === undefined ? undefined : [`not known: ${oneLine(why)}`];
+}
+
+/** An approver's role shows Decisions and no more. */
+function rightsRows({ refused }: StatusView): readonly string[] {
+  if (refused.length === 0) return [];
+  const line = "kubectl create clusterrolebinding NAME --clusterrole=levee-viewer --user=USER";
+  return [`this user may not see ${refused.join(", ")}: ${line}`];
 }
 
 export function isWell({ failed }: StatusView): boolean {
@@ -97,6 +106,11 @@ function podRows({ avalanches, backlog }: StatusView, paint: Paint): readonly st
     ),
   ];
   return rows.length === 0 ? ["no backlog"] : some(rows);
+}
+
+/** Who may not see pods may not look for an Alertmanager either. */
+function alertRows(view: StatusView): readonly string[] {
+  return view.alerts === undefined && view.refused.includes("pods") ? [] : [alertRow(view)];
 }
 
 function alertRow({ alerts, alertsUnknown }: StatusView): string {

@@ -3,6 +3,7 @@ import { terminalPhases } from "../../../guard/decision/decision.ts";
 import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
 import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
+import { refusedDetail } from "../../check/cluster-line.ts";
 import { podsOf } from "../../check/cni-lines.ts";
 import { rebootBacklog, type WaitingNode } from "../../gate/reboot-backlog.ts";
 import { plural } from "../../terminal/plural.ts";
@@ -29,6 +30,8 @@ export interface StatusView {
   readonly alertsUnknown: string;
   /** What could not be read, and why. An approver may lack the right to read nodes, for instance. */
   readonly unknown: Readonly<Partial<Record<StatusPart, string>>>;
+  /** Those of them that the API server does not show this user. */
+  readonly refused: readonly StatusPart[];
   /** Failed checks by code; `warnings` likewise. */
   readonly failed: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
@@ -71,7 +74,10 @@ export function statusView({ snapshot, metrics, categories }: ClusterLook, alert
   const lines = categories.flatMap((category) => category.lines);
   const told = (state: string): Readonly<Record<string, string>> =>
     Object.fromEntries(
-      lines.filter((line) => line.state === state).map(({ code, name, detail }) => [code, `${name}: ${detail}`]),
+      // What this user may not see is told once, by `refused`.
+      lines
+        .filter((line) => line.state === state && line.detail !== refusedDetail)
+        .map(({ code, name, detail }) => [code, `${name}: ${detail}`]),
     );
   return {
     version: 1,
@@ -93,17 +99,33 @@ export function statusView({ snapshot, metrics, categories }: ClusterLook, alert
     alerts: "value" in alerts ? alerts.value : undefined,
     alertsUnknown: "why" in alerts ? alerts.why : "",
     unknown: unknownOf(snapshot),
+    refused: refusedOf(snapshot),
     failed: told("failed"),
     warnings: told("warning"),
   };
 }
 
 function unknownOf(snapshot: Snapshot): StatusView["unknown"] {
-  const { daemonSets, nodes, lease, decisions, pods } = snapshot;
-  const parts = { daemons: daemonSets, nodes, guard: lease, decisions, pods };
   return Object.fromEntries(
-    Object.entries(parts).flatMap(([part, seen]) => ("why" in seen ? [[part, seen.why] as const] : [])),
+    partsOf(snapshot).flatMap(([part, seen]) => ("why" in seen ? [[part, seen.why] as const] : [])),
   );
+}
+
+function refusedOf(snapshot: Snapshot): readonly StatusPart[] {
+  return partsOf(snapshot).flatMap(([part, seen]) =>
+    "why" in seen && (seen.status === 401 || seen.status === 403) ? [part] : [],
+  );
+}
+
+function partsOf(snapshot: Snapshot): readonly (readonly [StatusPart, Seen<unknown>])[] {
+  const { daemonSets, nodes, lease, decisions, pods } = snapshot;
+  return [
+    ["daemons", daemonSets],
+    ["nodes", nodes],
+    ["guard", lease],
+    ["decisions", decisions],
+    ["pods", pods],
+  ];
 }
 
 function daemonsOf({ daemonSets, pods, nowMs }: Snapshot): readonly DaemonView[] {
