@@ -222,7 +222,9 @@ group("the reboot gate", () => {
     await untilGate("the gate is closed", ({ verdict }) => verdict === "Deny");
     await until("both labels say deny", () => doorOf(server, "k8s-master") === "deny" || undefined);
   }, 180_000);
+});
 
+group("the reboot gate and its writer", () => {
   test("is written by the guard alone, whose account changes that label of a pod and nothing else", async () => {
     const path = `${ours}/rebootgates/k8s-master`;
     const body = { status: { verdict: "Allow" } };
