@@ -97,7 +97,7 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
+          {{- if or .cluster .alertmanagers .cniDaemons .verifyUrls .prometheus .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
           args:
             {{- range .gate.doors }}
             - {{ printf "--gate-door=%s" . | quote }}
@@ -122,6 +122,12 @@ const guardArgs = `          {{- with .Values.guard }}
             {{- end }}
             {{- range .cniDaemons }}
             - {{ printf "--cni-daemon=%s" . | quote }}
+            {{- end }}
+            {{- range .verifyUrls }}
+            - {{ printf "--verify-url=%s" . | quote }}
+            {{- end }}
+            {{- with .prometheus }}
+            - {{ printf "--prometheus=%s" . | quote }}
             {{- end }}
             {{- range .git.repositories }}
             - {{ printf "--git-repository=%s" (include "levee.gitRepository" .) | quote }}

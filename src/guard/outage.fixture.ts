@@ -25,6 +25,7 @@ spec:
           resources:
             limits:
               memory: "50Mi" # the upstream default
+            requests: {cpu: 100m, memory: 50Mi}
 `;
 const bytes = new TextEncoder().encode(manifest);
 
@@ -66,7 +67,7 @@ export function outage(facts: Partial<World> = {}): World {
       stuckPod("static", { isMirror: true }),
     ],
     daemonSets: [multus],
-    deployments: [{ namespace: "kube-system", name: "traefik", desired: 2, available: 0 }],
+    deployments: [{ namespace: "kube-system", name: "traefik", desired: 2, available: 0, uid: "uid-traefik" }],
     services: [
       { namespace: "kube-system", name: "traefik", readyEndpoints: 0 },
       { namespace: "shop", name: "web", readyEndpoints: 0 },

@@ -167,25 +167,34 @@ const daemonSet = {
   },
 };
 
+const workloadPolicy = "levee-guard-changes-memory-only";
+const main = "/spec/template/spec/containers/0";
+const restart = "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt";
+
+function change(operations: readonly object[], path = `${daemonSets}/cni?dryRun=All`): Promise<Answer> {
+  return asGuard({ method: "PATCH", path, body: operations, type: "application/json-patch+json" });
+}
+
+function make(path: string, kind: string): Promise<Answer> {
+  return server.ask({ method: "POST", path, body: { ...daemonSet, kind } });
+}
+
 group("changes workloads", () => {
-  const policy = "levee-guard-changes-memory-only";
+  const policy = workloadPolicy;
   const spec = "/spec/template/spec";
-  const main = `${spec}/containers/0`;
 
   beforeAll(async () => {
     expect(await server.ask({ method: "POST", path: daemonSets, body: daemonSet })).toMatchObject({ code: 201 });
   });
 
-  function change(operations: readonly object[], path = `${daemonSets}/cni?dryRun=All`): Promise<Answer> {
-    return asGuard({ method: "PATCH", path, body: operations, type: "application/json-patch+json" });
-  }
-
-  test("of one kind, DaemonSets: their memory limit, with a test of what it was", async () => {
+  test("of one kind, DaemonSets: their memory, with a test of what it was", async () => {
     const operations = [
       { op: "test", path: `${main}/name`, value: "main" },
       { op: "test", path: `${main}/resources/limits/memory`, value: "50Mi" },
       { op: "replace", path: `${main}/resources/limits/memory`, value: "1Gi" },
     ];
+    const asks = { op: "replace", path: `${main}/resources/requests/memory`, value: "512Mi" };
+    expect(await change([...operations, asks])).toMatchObject({ code: 200 });
     expect(await change(operations)).toMatchObject({ code: 200 });
     expect(await change(operations, `${daemonSets}/cni`)).toMatchObject({ code: 200 });
     // The test of the old value fails now; the server says no more than that.
@@ -206,7 +215,7 @@ group("changes workloads", () => {
     ["a CPU that goes", "remove", `${main}/resources/requests/cpu`, undefined],
     ["another resource", "add", `${main}/resources/limits/example.com~1gpu`, "1"],
     ["less memory", "replace", `${main}/resources/limits/memory`, "1023Mi"],
-    ["more memory to ask for", "replace", `${main}/resources/requests/memory`, "512Mi"],
+    ["more memory to ask for without a limit", "replace", `${main}/resources/requests/memory`, "512Mi"],
     ["memory to ask for where there was none", "add", `${spec}/containers/1/resources/requests`, { memory: "64Mi" }],
     ["less memory to ask for", "replace", `${main}/resources/requests/memory`, "1M"],
     ["no memory to ask for", "remove", `${main}/resources/requests/memory`, undefined],
@@ -223,12 +232,9 @@ group("changes workloads", () => {
     ["a priority", "add", `${spec}/priorityClassName`, "system-node-critical"],
     ["the scheduler", "replace", `${spec}/schedulerName`, "other"],
     ["the template's labels", "add", "/spec/template/metadata/labels/a", "b"],
-    [
-      "the annotation of a restart",
-      "add",
-      "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt",
-      "now",
-    ],
+    ["a restart without a time", "add", restart, "now"],
+    ["a restart with more than a time", "add", restart, "2026-05-11T10:30:00Z; rm -rf /"],
+    ["a restart in another zone", "add", restart, "2026-05-11T10:30:00+02:00"],
     ["another annotation of the template", "add", "/spec/template/metadata/annotations/a", "b"],
     ["a changed annotation of the template", "replace", "/spec/template/metadata/annotations/keep", "2"],
     ["the template's annotations that go", "remove", "/spec/template/metadata/annotations", undefined],
@@ -255,24 +261,37 @@ group("changes workloads", () => {
     const scale = { method: "PATCH", path: `${deployments}/cni/scale`, body: { spec: { replicas: 0 } } } as const;
     expectRefused(await asGuard({ ...scale, type: mergePatch }), "levee-guard-", "the guard");
   });
+});
 
+group("restarts workloads", () => {
   test.each([
+    ["daemonsets", "DaemonSet"],
     ["deployments", "Deployment"],
     ["statefulsets", "StatefulSet"],
-  ])("nor the memory of %s, nor a restart of them", async (resource, kind) => {
+  ])("%s by one annotation with a time, and by nothing else", async (resource, kind) => {
     const workloads = `/apis/apps/v1/namespaces/fc/${resource}`;
     expect([201, 409]).toContain((await make(workloads, kind)).code);
-    const restart = "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt";
-    for (const operation of [
-      { op: "replace", path: `${main}/resources/limits/memory`, value: "1Gi" },
-      { op: "add", path: restart, value: "now" },
+    const time = { op: "add", path: restart, value: "2026-05-11T10:30:00Z" };
+    const path = `${workloads}/cni`;
+    expect(await change([time], path)).toMatchObject({ code: 200 });
+    expect(await change([{ ...time, value: "2026-05-11T10:31:00.5Z" }], `${path}?dryRun=All`)).toMatchObject({
+      code: 200,
+    });
+    const memory = { op: "replace", path: `${main}/resources/limits/memory`, value: "8Gi" };
+    const later = { ...time, value: "2026-05-11T10:32:00Z" };
+    for (const operations of [
+      [{ op: "remove", path: restart }],
+      [{ ...time, value: "now" }],
+      [later, memory],
+      [later, { op: "replace", path: `${main}/image`, value: "evil" }],
+      [later, { op: "add", path: "/spec/template/metadata/annotations/a", value: "b" }],
+      [later, { op: "add", path: "/spec/template/metadata/labels/a", value: "b" }],
+      [later, { op: "add", path: "/metadata/annotations/a", value: "b" }],
+      [later, { op: "replace", path: "/spec/template/metadata/annotations/keep", value: "2" }],
+      ...(kind === "DaemonSet" ? [] : [[{ op: "replace", path: "/spec/replicas", value: 9 }], [memory]]),
     ])
-      expectRefused(await change([operation], `${workloads}/cni?dryRun=All`), policy, "the guard changes DaemonSets");
+      expectRefused(await change(operations, `${path}?dryRun=All`), workloadPolicy, "the guard changes n");
   });
-
-  function make(path: string, kind: string): Promise<Answer> {
-    return server.ask({ method: "POST", path, body: { ...daemonSet, kind } });
-  }
 });
 
 group("stops sources", () => {

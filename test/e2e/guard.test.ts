@@ -40,7 +40,7 @@ const outageCases = [
   "the source is stopped once that is approved, and nothing else is done",
   "a push that git rejects pauses, and a person resumes",
   "it ends in Succeeded with every check green",
-  "git has one commit of one field on the guard's own branch",
+  "git has one commit of one path on the guard's own branch",
   "debug pods, Jobs and static pods of the same namespace are untouched",
   "everything it did was one of the approved steps",
 ] as const;
@@ -125,7 +125,7 @@ group("the guard in the outage of the seeds", () => {
     typeLine(cluster.server, linesOf(waiting.status)[0] ?? "");
     const { status } = await desk.untilPhase(recover, "Paused", 300_000);
     expect([status?.step, status?.message]).toEqual([
-      "4/6 LockToGit",
+      "4/9 LockToGit",
       expect.stringContaining("the branch is protected") as string,
     ]);
     expect(cluster.repository.branches()).toEqual(["main"]);
@@ -137,7 +137,7 @@ group("the guard in the outage of the seeds", () => {
     const { status } = await desk.untilPhase(recover, "Succeeded", 240_000);
     const recoveredMs = performance.now() - approvedMs;
     expect((status?.steps ?? []).map(({ phase, verified }) => [phase, verified])).toEqual(
-      Array.from({ length: 6 }, () => ["Done", true]),
+      Array.from({ length: 9 }, () => ["Done", true]),
     );
     expect(status?.steps?.[1]).toMatchObject({ removed: podCount });
     expect(await cluster.symptoms()).toSatisfy(isWell);
@@ -146,11 +146,11 @@ group("the guard in the outage of the seeds", () => {
     expect(recoveredMs).toBeLessThan(stuckAfterMs);
   });
 
-  story("git has one commit of one field on the guard's own branch", async () => {
+  story("git has one commit of one path on the guard's own branch", async () => {
     const branch = `levee/${recover}`;
     expect(cluster.repository.branches()).toEqual([branch, "main"]);
     expect(cluster.repository.changes("main", branch)).toEqual([`M\t${cniManifestPath}`]);
-    expect(cluster.repository.file(branch, cniManifestPath)).toBe(cniManifest("1Gi"));
+    expect(cluster.repository.file(branch, cniManifestPath)).toBe(cniManifest("1Gi", "512Mi"));
   });
 
   story("debug pods, Jobs and static pods of the same namespace are untouched", async () => {
@@ -180,11 +180,19 @@ function expectWholePlan({ spec }: Decision): void {
     "SetMemoryLimit",
     "LockToGit",
     "ListStuck",
+    "RestartWorkload",
+    "RestartWorkload",
+    "RestartWorkload",
     "Verify",
   ]);
   const [, removal, memory] = spec.steps;
   expect(removal?.action === "RemovePods" ? removal.targets.length : 0).toBe(podCount);
-  expect(memory).toMatchObject({ setMemoryLimit: { oldLimit: "50Mi", newLimit: "1Gi" } });
+  expect(memory).toMatchObject({ setMemoryLimit: { oldLimit: "50Mi", newLimit: "1Gi", newRequest: "512Mi" } });
+  expect(spec.steps.flatMap((step) => (step.action === "RestartWorkload" ? [step.restartWorkload.name] : []))).toEqual([
+    "longhorn-driver",
+    "traefik",
+    "argocd-repo-server",
+  ]);
   const rules = new Set(spec.chain.map(({ rule }) => rule));
   for (const rule of ["BacklogOverloadsCni", "CniDownFailsSandboxes", "CniDownSticksPods"])
     expect([...rules]).toContain(rule);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { AttachmentsAnswer, LeaksAnswer } from "../../src/wire/node-view.ts";
 import { hostInterfaces, leases, linksIn, listing } from "./networks.ts";
@@ -48,10 +48,14 @@ export function ofMachine(): readonly string[] {
   ];
 }
 
-/** An empty namespace is the runtime's: one that is killed before it wrote its sandbox down forgets it. */
+/**
+ * An empty namespace is the runtime's: one that is killed before it wrote its sandbox down forgets it. CRI-O has also the
+ * machine's own there, for pods on the host's network.
+ */
 function hasInterfaces(name: string): boolean {
   try {
-    return linksIn(`/run/netns/${name}`).some((link) => link !== "lo");
+    const isOwn = statSync(`/run/netns/${name}`).ino === statSync("/proc/self/ns/net").ino;
+    return !isOwn && linksIn(`/run/netns/${name}`).some((link) => link !== "lo");
   } catch {
     // It went while we looked.
     return false;

@@ -6,7 +6,10 @@ import { kustomize } from "../peers/kustomize.ts";
 import type { Peer } from "../peers/peer.ts";
 import { redis } from "../peers/redis.ts";
 import { draExampleDriver } from "../peers/dra-example-driver.ts";
+import { conmon, criO } from "../peers/cri-o.ts";
 import { kubevirt } from "../peers/kubevirt.ts";
+import { openVswitch } from "../peers/open-vswitch.ts";
+import { ovsCni } from "../peers/ovs-cni.ts";
 import { whereabouts } from "../peers/whereabouts.ts";
 
 /** A program of others that Levee runs beside; its tests are a file of `neighbours/`. */
@@ -31,6 +34,8 @@ export const neighbours: readonly Neighbour[] = [
     peers: [draExampleDriver],
   },
   { name: "plugins", about: "dhcp with its daemon and a server, tuning, sbr", peers: [] },
+  { name: "ovs", about: "ovs-cni and Open vSwitch", peers: [openVswitch, ovsCni] },
+  { name: "cri-o", about: "the runtime CRI-O instead of containerd", peers: [criO, conmon] },
   {
     name: "kubevirt",
     about: "pods of virtual machines, as KubeVirt's own code writes and reads them",

@@ -99,7 +99,7 @@ export function podInterfaces(pod: string): readonly PodInterface[] {
 }
 
 /** The same for a network namespace by its path. */
-function interfacesIn(netns: string): readonly PodInterface[] {
+export function interfacesIn(netns: string): readonly PodInterface[] {
   const links = JSON.parse(run("nsenter", `--net=${netns}`, "ip", "-json", "addr", "show")) as readonly {
     ifname: string;
     address: string;

@@ -58,6 +58,8 @@ test("the guard writes this and nothing else", () => {
     "patch /pods levee-system",
     "patch /resourcequotas everywhere",
     "patch apps/daemonsets everywhere",
+    "patch apps/deployments everywhere",
+    "patch apps/statefulsets everywhere",
     "patch coordination.k8s.io/leases levee-system levee-guard",
     "patch levee.dev/decisions levee-system",
     "patch levee.dev/decisions/status levee-system",

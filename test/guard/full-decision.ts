@@ -51,15 +51,23 @@ const parts = [
     },
   },
   {
+    action: "RestartWorkload",
+    restartWorkload: { kind: "Deployment", namespace: "traefik", name: "traefik", uid: "u-3", place: "the way in" },
+  },
+  {
     action: "Verify",
     verify: {
       withinSeconds: 600,
+      since: at,
       checks: [
         { check: "BacklogGone", namespace: "fc", podsMax: 5 },
         { check: "DaemonSetReady", namespace: "kube-system", name: "kube-multus-ds" },
         { check: "DeploymentAvailable", namespace: "traefik", name: "traefik" },
+        { check: "StatefulSetReady", namespace: "db", name: "db" },
         { check: "EndpointsReady", namespace: "traefik", name: "traefik" },
         { check: "ApplicationsKnown", unknownMax: 0 },
+        { check: "UrlAnswers", url: "https://update.example/", status: 200 },
+        { check: "ProbesSucceed" },
       ],
     },
   },
@@ -116,6 +124,7 @@ export function fullStatus(): DecisionStatus {
       {
         ...{ id: 4, phase: "Running", message: "batch 1", at, dryRun: "Passed", verified: false, removed: 0, gone: 0 },
         ...{ leftAlone: ["rd-2: started meanwhile"], commit: sha1, lines: ["kubectl get pods"] },
+        followed: [{ kind: "StatefulSet", namespace: "db", name: "db" }],
       },
     ],
   };

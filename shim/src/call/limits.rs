@@ -11,8 +11,10 @@ use crate::cni::verb::Verb;
 const ADD_REACH_MS: u64 = 47_000;
 /// All plugins of one ADD together have this long by default.
 const LOST_RUN_MS: u64 = 25_000;
-/// The runtime holds a lock during STATUS, so the shim does not wait longer for a daemon.
-const STATUS_REACH_MS: u64 = 2_000;
+/// How long a call waits for a daemon that is away when the runtime stands still meanwhile and can ask again: it holds a
+/// lock during STATUS, and CRI-O serves nobody before it has asked for GC and for CHECK of pod after pod. So it could not
+/// start the daemon either.
+const SHORT_REACH_MS: u64 = 2_000;
 const STATUS_BUDGET_MS: u64 = 10_000;
 
 pub struct Limits {
@@ -42,8 +44,12 @@ impl Limits {
             whole: started + ms(budget_ms),
             work,
             work_ms,
-            welcome: if verb == Verb::Status { work.min(started + ms(STATUS_REACH_MS)) } else { work },
-            patience: ms(if verb == Verb::Del { conf.del_patience_ms } else { budget_ms.min(ADD_REACH_MS) }),
+            welcome: if verb == Verb::Status { work.min(started + ms(SHORT_REACH_MS)) } else { work },
+            patience: ms(match verb {
+                Verb::Add => budget_ms.min(ADD_REACH_MS),
+                Verb::Del => conf.del_patience_ms,
+                Verb::Check | Verb::Gc | Verb::Status => budget_ms.min(SHORT_REACH_MS),
+            }),
         }
     }
 
@@ -78,5 +84,9 @@ mod tests {
         let del = of(Verb::Del, r#"{"name":"n"}"#);
         assert_eq!((del.work - started, del.patience), (ms(50_000), ms(2_000)));
         assert_eq!(of(Verb::Status, r#"{"name":"n"}"#).welcome - started, ms(2_000));
+        for verb in [Verb::Check, Verb::Gc] {
+            let asked = of(verb, r#"{"name":"n"}"#);
+            assert_eq!((asked.work - started, asked.patience), (ms(110_000), ms(2_000)));
+        }
     }
 }

@@ -1,23 +1,37 @@
 import { parseKeyedSetting } from "../../base/keyed-setting.ts";
+import type { PrometheusServer } from "../../guard/facts/guard-settings.ts";
 import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
 import { usageFailure, type CommandFailure } from "../failure.ts";
 
 const form = { keys: ["token", "ca", "server-name"] } as const;
 type Key = (typeof form.keys)[number];
 
-const example =
-  "--alertmanager https://alertmanager.example:9094,token=/etc/levee-alertmanager/token,ca=/etc/levee-alertmanager/ca.crt,server-name=alertmanager-main.openshift-monitoring.svc";
+const examples = {
+  "--alertmanager": "http://alertmanager.example:9093",
+  "--prometheus": "http://prometheus.example:9090",
+} as const;
+type Option = keyof typeof examples;
 
 /** Parses `URL[,token=FILE][,ca=FILE][,server-name=NAME]`. An error never repeats a possible secret. */
 export function parseAlertmanager(text: string): Alertmanager {
+  return parseMonitor("--alertmanager", text);
+}
+
+export function parsePrometheus(text: string): PrometheusServer {
+  return parseMonitor("--prometheus", text);
+}
+
+function parseMonitor(option: Option, text: string): Alertmanager & PrometheusServer {
   const [head = ""] = text.split(",");
-  const url = urlOf(head);
+  const url = urlOf(option, head);
+  const wrong = (why: string): CommandFailure =>
+    usageFailure(`Cannot use ${option} ${plain(url)}: ${why}`, exampleOf(option));
   const setting = parseKeyedSetting(text, form);
-  if ("problem" in setting) throw wrong(url, setting.problem);
+  if ("problem" in setting) throw wrong(setting.problem);
   const values = new Map([...setting.values].map(([key, [value = ""]]) => [key, value]));
   for (const [key, value] of values) {
-    const problem = url.protocol === "https:" ? problemOf(key, value) : plainProblem(key);
-    if (problem !== undefined) throw wrong(url, problem);
+    const problem = url.protocol === "https:" ? fileProblem(key, value) : plainProblem(key);
+    if (problem !== undefined) throw wrong(problem);
   }
   const [token, ca, serverName] = form.keys.map((key) => values.get(key));
   return {
@@ -28,24 +42,29 @@ export function parseAlertmanager(text: string): Alertmanager {
   };
 }
 
-function urlOf(text: string): URL {
+function exampleOf(option: Option): string {
+  const url = examples[option].replace("http:", "https:");
+  return `${option} ${url},token=/etc/levee-monitoring/token,ca=/etc/levee-monitoring/ca.crt,server-name=NAME-IN-ITS-CERTIFICATE`;
+}
+
+function urlOf(option: Option, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.search === "" && url.hash === "" && url.username === "" && url.password === "";
   if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return url;
   const shown = text.replace(/\/\/[^/]*@/u, "//…@").replace(/([?#]).*$/su, "$1…");
   throw usageFailure(
-    `Cannot use --alertmanager as it must be a URL of http or https without user, query or fragment: current value is ${JSON.stringify(shown)}`,
-    "--alertmanager http://alertmanager.example:9093",
+    `Cannot use ${option} as it must be a URL of http or https without user, query or fragment: current value is ${JSON.stringify(shown)}`,
+    `${option} ${examples[option]}`,
   );
 }
 
-function plainProblem(key: Key): string {
+export function plainProblem(key: Key): string {
   return key === "token"
     ? "a token over http can be read on the way. Use https, or remove token="
     : `${key}= concerns a certificate, and http has none. Use https, or remove it`;
 }
 
-function problemOf(key: Key, value: string): string | undefined {
+export function fileProblem(key: Key, value: string): string | undefined {
   if (key === "token" && !isAbsolute(value))
     return "token= must be the absolute path of a file that holds the token, not the token itself";
   if (key === "ca" && !isAbsolute(value)) return "ca= must be the absolute path of a file with certificates";
@@ -64,8 +83,4 @@ function isAbsolute(path: string): boolean {
 
 function plain(url: URL): string {
   return url.href.replace(/\/+$/u, "");
-}
-
-function wrong(url: URL, why: string): CommandFailure {
-  return usageFailure(`Cannot use --alertmanager ${plain(url)}: ${why}`, example);
 }

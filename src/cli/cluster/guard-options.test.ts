@@ -11,6 +11,8 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
       alertmanager: ["http://alertmanager.example:9093/", "https://alerts.example/am"],
       cniDaemon: ["kube-system/kube-multus-ds/kube-multus"],
       stuckAfter: "90",
+      verifyUrl: ["https://update.example/"],
+      prometheus: "http://prometheus.example:9090/",
     }),
   ).toEqual({
     metricsPort: 9_811,
@@ -18,6 +20,8 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
     alertmanagers: [{ url: "http://alertmanager.example:9093" }, { url: "https://alerts.example/am" }],
     cniDaemons: [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }],
     stuckAfterMs: 90_000,
+    verifyUrls: [{ url: "https://update.example/", status: 200 }],
+    prometheus: { url: "http://prometheus.example:9090" },
   });
 });
 
@@ -28,6 +32,10 @@ for (const [options, what] of [
   [{ alertmanager: ["http://me:secret@alertmanager.example"] }, "--alertmanager as it must be a URL"],
   [{ alertmanager: ["http://alertmanager.example/?x=1"] }, "--alertmanager as it must be a URL"],
   [{ alertmanager: Array.from({ length: 9 }, () => "http://alertmanager.example") }, "more than 8 times"],
+  [{ verifyUrl: ["update.example"] }, "--verify-url as it must be a URL"],
+  [{ verifyUrl: Array.from({ length: 9 }, () => "https://update.example") }, "--verify-url more than 8 times"],
+  [{ prometheus: "prometheus:9090" }, "--prometheus as it must be a URL"],
+  [{ prometheus: "http://p.example/,token=/x" }, "a token over http can be read on the way"],
   [{ cniDaemon: ["kube-multus-ds"] }, "--cni-daemon as it must be"],
   [{ cniDaemon: ["a/b/c/d"] }, "--cni-daemon as it must be"],
   [{ cniDaemon: ["a/b/-c"] }, "--cni-daemon as it must be"],

@@ -1,6 +1,7 @@
-import type { CniDaemon } from "../../guard/facts/guard-settings.ts";
+import type { CniDaemon, PrometheusServer, VerifyUrl } from "../../guard/facts/guard-settings.ts";
 import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
-import { parseAlertmanager } from "./alertmanager-option.ts";
+import { parseAlertmanager, parsePrometheus } from "./alertmanager-option.ts";
+import { parseVerifyUrl } from "./verify-url-option.ts";
 import { usageFailure } from "../failure.ts";
 import { metricsPortOf, portOf } from "./port-option.ts";
 
@@ -10,6 +11,8 @@ interface GuardPlaceOptions {
   readonly alertmanager?: readonly string[];
   readonly cniDaemon?: readonly string[];
   readonly stuckAfter?: string;
+  readonly verifyUrl?: readonly string[];
+  readonly prometheus?: string;
 }
 
 interface GuardPlaces {
@@ -18,28 +21,39 @@ interface GuardPlaces {
   readonly alertmanagers?: readonly Alertmanager[];
   readonly cniDaemons?: readonly CniDaemon[];
   readonly stuckAfterMs?: number;
+  readonly verifyUrls?: readonly VerifyUrl[];
+  readonly prometheus?: PrometheusServer;
 }
 
 /** One Alertmanager has fewer replicas, and each dead one delays a look. */
 const alertmanagersMax = 8;
+/** They are asked one after the other, and a person's stop waits for that. */
+const verifyUrlsMax = 8;
 /** Less than a minute is an ordinary start on a busy node; after an hour the pods of an outage have been waiting for too long. */
 const stuckAfterSeconds = { min: 60, max: 3_600 };
 
 /** Parses the guard's ports, Alertmanagers, CNI daemons and limits. */
 export function guardPlaces(options: GuardPlaceOptions): GuardPlaces {
-  const { metricsPort, daemonPort, alertmanager, cniDaemon, stuckAfter } = options;
-  if ((alertmanager?.length ?? 0) > alertmanagersMax)
-    throw usageFailure(
-      `Cannot use --alertmanager more than ${alertmanagersMax} times: it was given ${alertmanager?.length} times`,
-      "--alertmanager http://alertmanager.example:9093",
-    );
+  const { metricsPort, daemonPort, alertmanager, cniDaemon, stuckAfter, verifyUrl, prometheus } = options;
+  atMost("--alertmanager", alertmanager, alertmanagersMax, "http://alertmanager.example:9093");
+  atMost("--verify-url", verifyUrl, verifyUrlsMax, "https://update.example/");
   return {
     ...(metricsPort === undefined ? {} : { metricsPort: metricsPortOf(metricsPort, "9811") }),
     ...(daemonPort === undefined ? {} : { daemonPort: portOf("--daemon-port", daemonPort, "9810") }),
     ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(parseAlertmanager) }),
     ...(cniDaemon === undefined ? {} : { cniDaemons: cniDaemon.map(cniDaemonOf) }),
     ...(stuckAfter === undefined ? {} : { stuckAfterMs: stuckAfterMsOf(stuckAfter) }),
+    ...(verifyUrl === undefined ? {} : { verifyUrls: verifyUrl.map(parseVerifyUrl) }),
+    ...(prometheus === undefined ? {} : { prometheus: parsePrometheus(prometheus) }),
   };
+}
+
+function atMost(option: string, given: readonly string[] | undefined, max: number, example: string): void {
+  if (given === undefined || given.length <= max) return;
+  throw usageFailure(
+    `Cannot use ${option} more than ${max} times: it was given ${given.length} times`,
+    `${option} ${example}`,
+  );
 }
 
 function stuckAfterMsOf(text: string): number {

@@ -1,4 +1,5 @@
 import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
+import { shippedDefinitions } from "../../guard/approve/shipped-definitions.ts";
 import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
 import type { RemovalBudget } from "../../guard/act/removal/removal-budget.ts";
 import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
@@ -135,7 +136,7 @@ async function seePolicies(asking: Asking): Promise<Seen<readonly PolicyObject[]
 
 async function seeDefinitions(asking: Asking): Promise<Seen<readonly unknown[]>> {
   const found: unknown[] = [];
-  for (const name of ["decisions.levee.dev", "decisionapprovals.levee.dev"]) {
+  for (const { name } of shippedDefinitions) {
     const one = await seeObject(asking, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
     if (!("value" in one)) return one;
     if (one.value !== undefined) found.push(one.value);

@@ -19,6 +19,8 @@ interface GuardCommandOptions extends KubeOptions, GateOptions {
   readonly metricsPort?: string;
   readonly cniDaemon?: readonly string[];
   readonly stuckAfter?: string;
+  readonly verifyUrl?: readonly string[];
+  readonly prometheus?: string;
   readonly alertmanager?: readonly string[];
   readonly daemonPort?: string;
   readonly gitRepository?: readonly string[];
@@ -49,6 +51,12 @@ export function addGuard(program: Command, shell: Shell): void {
       "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
     )
     .option(
+      "--verify-url <setting>",
+      "a page of the site that must answer before a recovery is verified; may be repeated (default: none)",
+      several,
+    )
+    .option("--prometheus <setting>", "Prometheus to ask for blackbox-exporter's probe_success then (default: none)")
+    .option(
       "--git-repository <setting>",
       "a repository that it may read and push to; may be repeated (default: none)",
       several,
@@ -69,7 +77,8 @@ export function addGuard(program: Command, shell: Shell): void {
         "\nTwo may run: one leads, by the lease levee-guard; the other takes over within 20 s. The guard proposes Decisions, and",
         "carries out those that a person approved. It ends with 1 if it loses the lease or a write of its records is refused; start\nit again then. If it lacks the right to read the cluster or to take the lease, it logs that and retries.",
         "",
-        "An Alertmanager is URL[,token=FILE][,ca=FILE][,server-name=NAME]; the options need https.",
+        "An Alertmanager or a Prometheus is URL[,token=FILE][,ca=FILE][,server-name=NAME]; the options need https.",
+        "A page is URL[,status=CODE][,ca=FILE][,server-name=NAME]; without status= it must answer 200.",
         "A repository is URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct], see docs/guard.md.",
         examples(
           "levee guard",
@@ -95,7 +104,7 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
   // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
-  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, ...places } = asked;
+  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, verifyUrls, prometheus, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
   const settings = {
     ...defaultGuardSettings,
@@ -103,6 +112,8 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
     cluster: options.cluster,
     cniDaemons,
     ...(stuckAfterMs === undefined ? {} : { stuckAfterMs }),
+    ...(verifyUrls === undefined ? {} : { verifyUrls }),
+    ...(prometheus === undefined ? {} : { prometheus }),
   };
   const git = await gitOf(shell, options);
   const api = await openKubeApi(shell, options);

@@ -1,6 +1,6 @@
 import { oneLine } from "../../base/plain-text.ts";
 import type { StepStatus } from "../../guard/decision/decision.ts";
-import type { PodTarget, Step } from "../../guard/decision/step.ts";
+import type { PodTarget, SetMemoryLimitStep, Step } from "../../guard/decision/step.ts";
 import { plural } from "../terminal/plural.ts";
 import type { Paint } from "../terminal/paint.ts";
 
@@ -39,10 +39,8 @@ function detailsOf(step: Step): readonly string[] {
     }
     case "RemovePods":
       return removalDetails(step.targets, step.removePods);
-    case "SetMemoryLimit": {
-      const { namespace, name, container, oldLimit, newLimit } = step.setMemoryLimit;
-      return [`${namespace}/${name}, container ${container}: limit ${oldLimit || "none"} becomes ${newLimit}`];
-    }
+    case "SetMemoryLimit":
+      return memoryDetails(step.setMemoryLimit);
     case "LockToGit": {
       const { repository, path, branch, edits } = step.lockToGit;
       return [
@@ -51,12 +49,22 @@ function detailsOf(step: Step): readonly string[] {
       ];
     }
     case "ListStuck":
-      return [
-        `${plural(step.listStuck.workloads.length + step.listStuck.omitted, "workload")}; the guard restarts none`,
-      ];
+      return [`${plural(step.listStuck.workloads.length + step.listStuck.omitted, "workload")} at the proposal`];
+    case "RestartWorkload": {
+      const { kind, namespace, name, place } = step.restartWorkload;
+      return [`sets the annotation of kubectl rollout restart on ${kind} ${namespace}/${name}; ${place}`];
+    }
     case "Verify":
-      return [`looks at ${plural(step.verify.checks.length, "thing")} for up to ${step.verify.withinSeconds} s`];
+      return [
+        `looks at ${plural(step.verify.checks.length, "thing")} for up to ${step.verify.withinSeconds} s, and at what stops starting until then`,
+      ];
   }
+}
+
+function memoryDetails(change: SetMemoryLimitStep["setMemoryLimit"]): readonly string[] {
+  const { namespace, name, container, oldLimit, newLimit, oldRequest, newRequest } = change;
+  const request = oldRequest === newRequest ? "" : `, request ${oldRequest || "none"} becomes ${newRequest}`;
+  return [`${namespace}/${name}, container ${container}: limit ${oldLimit || "none"} becomes ${newLimit}${request}`];
 }
 
 function removalDetails(
@@ -96,5 +104,10 @@ export function statusLines(status: StepStatus | undefined): readonly string[] {
   return [
     [phase, ...facts].join(", ") + (message === "" ? "" : `: ${message}`),
     ...leftAlone.slice(0, targetsShown).map((reason) => `left alone: ${reason}`),
+    ...followedLines(status),
   ];
+}
+
+function followedLines({ followed = [] }: StepStatus): readonly string[] {
+  return followed.map(({ kind, namespace, name }) => `stopped starting meanwhile: ${kind} ${namespace}/${name}`);
 }

@@ -24,7 +24,7 @@ export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
   },
   SetMemoryLimit: {
     means:
-      "One patch raises the memory limit of the CNI daemon, which also restarts it. The step is done when every pod of it is new, ready and not killed since.",
+      "One patch raises the memory limit of the CNI daemon, and its request where the plan says so, which also restarts it. The value comes from the pods that wait on the fullest node; the notes of the Decision show the sum. The step is done when every pod of it is new, ready and not killed since.",
     todo: "If it pauses because the limit is no longer the old one, another client changed it: look at the DaemonSet, then reject or resume.",
   },
   LockToGit: {
@@ -34,12 +34,17 @@ export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
   },
   ListStuck: {
     means:
-      "The guard lists workloads that are still stuck after the recovery, with the kubectl line that restarts each. It restarts none.",
-    todo: "levee decisions show NAME prints the lines; run the ones you agree with.",
+      "The guard lists workloads that are still stuck after the recovery, with the kubectl line that restarts each. Later steps restart those that the plan names; the others are a person's.",
+    todo: "levee decisions show NAME prints the lines; run the ones you agree with that have no step of their own.",
+  },
+  RestartWorkload: {
+    means:
+      "A workload whose pods still do not start is restarted as kubectl rollout restart does it, one after the other: the network first, then storage, DNS, the way in, the rest. One that started by itself, was replaced, is paused or has an attached volume is left alone, and so are Longhorn's instance managers.",
+    todo: "If it pauses because its pods do not become ready, look at them, then levee decisions resume NAME. The last line of the step takes the restart back.",
   },
   Verify: {
     means:
-      "All at the same time: the avalanche's pods are gone, affected workloads are ready, Services have endpoints, Argo CD knows its Applications, and raised limits are in place.",
+      "All at the same time: the avalanche's pods are gone, affected workloads are ready, also those that stopped starting after the proposal, Services have endpoints, Argo CD knows its Applications, and raised limits are in place.",
     todo: "If it pauses, the message names what failed. Repair it, then levee decisions resume NAME.",
   },
 };

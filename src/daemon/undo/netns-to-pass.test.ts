@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { IfName } from "../../base/brand.ts";
+import type { IfName, PluginType } from "../../base/brand.ts";
 import { sameNetns, type NetnsIdentity } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
 import type { FoundFile } from "../../wire/outcome.ts";
-import { netnsAt, netnsToPass } from "./netns-to-pass.ts";
+import { goneNetnsPath, lookAtNetns, netnsAt, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 
 const path = "/run/netns/a";
 const numbers: NetnsIdentity = { device: 4n, inode: 9n };
@@ -56,6 +56,25 @@ test("netnsToPass: a record whose cookie is seen keeps its namespace, although a
   const vague = aRecord(2, { netns: { path, identity: numbers }, startedWallMs: 30, bootId });
   expect(passed(certain, now, [certain, vague])).toBe(path);
   expect(passed(certain, numbers, [certain, vague])).toBe("");
+});
+
+test("goneNetnsPath: only of a path at which nothing is, and only for plugins that find their work by it", () => {
+  const bridge = aChain().links;
+  const ovs = { links: bridge.map((link) => ({ ...link, type: "ovs" as PluginType })) };
+  const gone = { path, identity: undefined, isPathFree: true };
+  expect<string>(goneNetnsPath(ovs, gone)).toBe(path);
+  expect(goneNetnsPath(ovs, { ...gone, isPathFree: false })).toBe("");
+  expect(goneNetnsPath(ovs, { path, identity: undefined })).toBe("");
+  expect(goneNetnsPath(ovs, { ...gone, path: "/proc/77/ns/net" })).toBe("");
+  expect(goneNetnsPath({ links: [...ovs.links, ...bridge] }, gone)).toBe("");
+});
+
+test("lookAtNetns: a path is free when nothing is there", async () => {
+  const at = (found: FoundFile | undefined): Promise<NetnsNow> =>
+    lookAtNetns({ stat: () => Promise.resolve([found]) }, path);
+  expect(await at(undefined)).toEqual({ path, identity: undefined, isPathFree: true });
+  expect(await at({ ...numbers, isNetns: false })).toEqual({ path, identity: undefined, isPathFree: false });
+  expect(await at({ ...numbers, isNetns: true })).toMatchObject({ path, identity: numbers, isPathFree: false });
 });
 
 test("netnsAt: something that is no namespace is none; an old hand cannot tell", async () => {

@@ -1,5 +1,6 @@
 import type { NetnsPath } from "../../base/brand.ts";
 import { isCertainlySameNetns, sameNetns, type NetnsIdentity } from "../../base/identity.ts";
+import type { Chain } from "../../cni/chain.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -8,6 +9,8 @@ import type { Journal } from "../../state/journal/journal.ts";
 export interface NetnsNow {
   readonly path: string;
   readonly identity: NetnsIdentity | undefined;
+  /** There is nothing at all at the path; absent when nobody looked. */
+  readonly isPathFree?: boolean;
 }
 
 interface NetnsNeeds {
@@ -26,6 +29,21 @@ export function netnsToPass(record: AttachmentRecord, now: NetnsNow, needs: Netn
   const known = record.netns.identity;
   const isIts = known === undefined || (record.bootId === needs.bootId && sameNetns(known, identity));
   return isIts && !isSuperseded(record, identity, needs) ? (path as NetnsPath) : "";
+}
+
+/**
+ * Plugins that find what they made by the path of the namespace, also of one that is gone. Without it ovs-cni (v0.39.0)
+ * succeeds and leaves a port that the switch has not marked as broken; a switch in user space marks none.
+ */
+const findByPath: ReadonlySet<string> = new Set(["ovs"]);
+
+/**
+ * The path of a namespace that is gone, for a chain of such plugins: they must not meet another namespace there, so the
+ * path must be free, and the path of a process may be another one's in the next moment.
+ */
+export function goneNetnsPath({ links }: Pick<Chain, "links">, { path, isPathFree }: NetnsNow): NetnsPath | "" {
+  const isFound = isPathFree === true && path.includes("/netns/") && links.every(({ type }) => findByPath.has(type));
+  return isFound ? (path as NetnsPath) : "";
 }
 
 /**
@@ -53,7 +71,11 @@ export function isSuperseded(record: AttachmentRecord, netns: NetnsIdentity, nee
 
 /** The namespace at a path now; undefined when there is none, also when the path leads to something else. */
 export async function netnsAt(hand: Pick<Hand, "stat">, path: string): Promise<NetnsIdentity | undefined> {
-  if (path === "") return undefined;
+  return (await lookAtNetns(hand, path)).identity;
+}
+
+export async function lookAtNetns(hand: Pick<Hand, "stat">, path: string): Promise<NetnsNow> {
+  if (path === "") return { path, identity: undefined };
   const [found] = await hand.stat([path]);
-  return found?.isNetns === false ? undefined : found;
+  return { path, identity: found?.isNetns === false ? undefined : found, isPathFree: found === undefined };
 }

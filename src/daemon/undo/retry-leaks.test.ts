@@ -77,7 +77,9 @@ function nodeWith(
     nowMs += runMs;
     return Promise.resolve(answer(order));
   };
-  const hand = { isLost: false, isResident: true, cniPath: "", run } as unknown as Hand; // only what it uses
+  // Every namespace is gone.
+  const stat = (): Promise<unknown> => Promise.resolve([undefined]);
+  const hand = { isLost: false, isResident: true, cniPath: "", run, stat } as unknown as Hand; // only what it uses
   return { retries, undo, hand, resolved };
 }
 
@@ -156,6 +158,19 @@ test("retryDue works on one leak of a container at a time", async () => {
   await node.retries.retryDue({ ...node.hand, run } as unknown as Hand); // as above
   expect(most).toBe(1);
   expect(node.resolved).toHaveLength(6);
+});
+
+test("retryDue names a namespace that is gone to a plugin that finds its work by the path, and to no other", async () => {
+  const netns = { path: "/run/netns/gone", identity: { device: 4n, inode: 9n } };
+  const ovs = aChain({ links: [{ type: "ovs" as PluginType, stdin: json('{"type":"ovs"}') }] });
+  const named = new Map<string, string | undefined>();
+  const leaks = [leak("ovs", 0, { netns, chains: [ovs] }), leak("bridge", 0, { netns })];
+  const node = nodeWith(leaks, 0, ({ plugin, env }) => {
+    named.set(plugin, env["CNI_NETNS"]);
+    return outcome();
+  });
+  await node.retries.retryDue(node.hand);
+  expect(Object.fromEntries(named)).toEqual({ ovs: netns.path, bridge: "" });
 });
 
 test("retryDue undoes a failed ADD without the pod's values once its plugin has refused them often enough", async () => {

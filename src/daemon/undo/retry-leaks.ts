@@ -8,7 +8,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Undo } from "./undo.ts";
-import { netnsAt, type NetnsNow } from "./netns-to-pass.ts";
+import { lookAtNetns, type NetnsNow } from "./netns-to-pass.ts";
 import { recordedPod } from "../record/subject.ts";
 
 /** After as many tries with the same words, 15 minutes, a plugin has not met a passing trouble. */
@@ -129,7 +129,7 @@ async function retryLeak(hand: Hand, entry: LeakEntry, needs: LeakRetriesNeeds):
 async function netnsNow(hand: Hand, entry: LeakEntry): Promise<NetnsNow> {
   const { path, identity } = entry.netns;
   if (path === "" || identity === undefined) return { path: "", identity: undefined };
-  return { path, identity: await netnsAt(hand, path) };
+  return lookAtNetns(hand, path);
 }
 
 /** The leak as a record, in the form that undo takes. */

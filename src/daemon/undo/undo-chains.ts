@@ -14,7 +14,7 @@ import type { ChainReports } from "../chains/chain-reports.ts";
 import { lastResult, linksStarted } from "../chains/steps.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
 import { subjectOf } from "../record/subject.ts";
-import { netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
+import { goneNetnsPath, netnsToPass, type NetnsNow } from "./netns-to-pass.ts";
 import type { Suspects } from "./suspects.ts";
 
 /** A chain whose DEL failed, and why. */
@@ -84,7 +84,7 @@ async function undoChain(
   reports?.begin(chain);
   let failed: readonly LinkFailure[] | undefined;
   try {
-    failed = await runDel(hand, chain, placeFor(record, order, needs), {
+    failed = await runDel(hand, chain, placeFor(record, chain, order, needs), {
       result: record.results[index] ?? lastResult(record, index),
       linksDone,
       linksAdded: addedLinks(record, index),
@@ -115,13 +115,13 @@ function chainsDue(record: AttachmentRecord, last: readonly number[], bootId: st
     .toSorted((left, right) => Number(last.includes(left.index)) - Number(last.includes(right.index)));
 }
 
-function placeFor(record: AttachmentRecord, order: UndoOrder, needs: UndoChainsNeeds): ChainPlace {
+function placeFor(record: AttachmentRecord, chain: Chain, order: UndoOrder, needs: UndoChainsNeeds): ChainPlace {
   const { hand, now, limitMs, verb, reports } = order;
   const { clock, config, notes } = needs;
   const late = (): LeveeError =>
     new LeveeError("delegate-timeout", "Cannot run another plugin as the time of its network is used up");
   const { containerId } = record;
-  const netns = netnsToPass(record, now, needs);
+  const netns = netnsToPass(record, now, needs) || goneNetnsPath(chain, now);
   const cniPath = pathFor(hand, record.cniPath, config.binDir);
   return chainPlace(
     { containerId, netns, cniPath, limitMs, late },

@@ -6,6 +6,7 @@ import { auditLine } from "./audit-line.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";
 import type { RunningDecision } from "./running-decision.ts";
+import { newlyFallen } from "./steps/fallen-workloads.ts";
 import { holdsProblem } from "./steps/hold-seen.ts";
 import type { StepContext, StepRunner, StepReport, StepResult } from "./step-runner.ts";
 import { stormProblem } from "./steps/storm.ts";
@@ -34,11 +35,11 @@ export class StepDrive {
     const context = this.#context(step);
     const where = this.#where(step);
     await this.#gate?.ask();
+    const { settings, world } = this.#options;
     await this.#running.write(
       { step: where, message: step.title },
-      { id: step.id, phase: "Running", message: "Checks the preconditions" },
+      { id: step.id, phase: "Running", message: "Checks the preconditions", ...this.#followed(step) },
     );
-    const { settings, world } = this.#options;
     refuse(stormProblem(step, this.#running.decision, world(), settings), "storm mode");
     // A person can end the hold of an earlier step at any time.
     refuse((await holdsProblem(step, context)) ?? (await runner.precondition(step, context)), "it may not start");
@@ -69,6 +70,14 @@ export class StepDrive {
   tell(type: "Normal" | "Warning", reason: string, message: string): void {
     tellEvent(this.#options, this.#running.decision, { type, reason, message });
     this.#audit(message, [], type === "Normal" ? "done" : "stopped");
+  }
+
+  /** Victims may recover before Verify looks, or get no further than their network: what fell is kept. */
+  #followed({ id }: Step): StepReport {
+    const { settings, world } = this.#options;
+    const fallen = newlyFallen(this.#running.decision, world(), settings);
+    if (fallen.length === 0) return {};
+    return { followed: [...(this.#running.stepStatus(id)?.followed ?? []), ...fallen] };
   }
 
   async #rehearse(step: Step, runner: StepRunner, context: StepContext): Promise<void> {
@@ -164,7 +173,7 @@ function refuse(why: string | undefined, doing: string): void {
 
 function reportOf(status: StepStatus | undefined): StepReport {
   if (status === undefined) return {};
-  const { message, removed, gone, leftAlone, commit, lines } = status;
+  const { message, removed, gone, leftAlone, commit, lines, followed } = status;
   return {
     message,
     ...(removed === undefined ? {} : { removed }),
@@ -172,5 +181,6 @@ function reportOf(status: StepStatus | undefined): StepReport {
     ...(leftAlone === undefined ? {} : { leftAlone }),
     ...(commit === undefined ? {} : { commit }),
     ...(lines === undefined ? {} : { lines }),
+    ...(followed === undefined ? {} : { followed }),
   };
 }

@@ -25,7 +25,9 @@ export interface StepRunner<S extends Step = Step> {
 export type StepRunners = { readonly [A in StepAction]?: StepRunner<Extract<Step, { readonly action: A }>> };
 
 /** The part of a step's status that its runner writes; `StepDrive` writes the rest. */
-export type StepReport = Partial<Pick<StepStatus, "message" | "removed" | "gone" | "leftAlone" | "commit" | "lines">>;
+export type StepReport = Partial<
+  Pick<StepStatus, "message" | "removed" | "gone" | "leftAlone" | "commit" | "lines" | "followed">
+>;
 
 export interface StepResult extends StepReport {
   /**

@@ -1,5 +1,6 @@
 import { holdArgoAppRunner } from "./steps/hold-argo-app.ts";
 import { listStuckRunner } from "./steps/list-stuck.ts";
+import { restartWorkloadRunner } from "./steps/restart-workload.ts";
 import { removePodsRunner } from "./removal/remove-pods.ts";
 import { setMemoryLimitRunner } from "./steps/set-memory-limit.ts";
 import type { StepRunners } from "./step-runner.ts";
@@ -13,5 +14,6 @@ export const stepRunners: StepRunners = {
   RemovePods: removePodsRunner,
   SetMemoryLimit: setMemoryLimitRunner,
   ListStuck: listStuckRunner,
+  RestartWorkload: restartWorkloadRunner,
   Verify: verifyRunner,
 };

@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "5ebaf94f33b60bad61ecf143396d2e94232602a5dd12b19d943f6f9eef47e9ea",
+    hash: "43fd4828ba989e88a3a31246a2f88df279349e3e997799f3707a7dbe310dfa35",
   },
   {
     name: "decisionapprovals.levee.dev",

@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "a61732a1fd47971aa50a97756e4a84ad63f8664acc66cb0e681594947fcc7d0d",
+    specHash: "beaa5e2331889a8a9b87bfe92fdb1d851ace1414128554124c4cf91c9e37afc9",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { FieldEdit } from "../decision/step.ts";
 import type { ApplicationFacts, GitFileFacts, GitSourceProblem, World } from "../facts/world.ts";
 import { blobSha } from "../git/blob-sha.ts";
 import { isInFolder, sourceFolder } from "../git/source-folder.ts";
@@ -34,19 +35,24 @@ export function lockStep(
 
 interface FileEdit {
   readonly file: GitFileFacts;
-  readonly edited: EditedFile;
+  readonly edited: Pick<EditedFile, "bytes" | "document">;
+  readonly edits: readonly FieldEdit[];
 }
 
-function editOf(file: GitFileFacts, { daemonSet, container, newLimit }: MemoryChange): readonly FileEdit[] {
+/** Nothing where a value that the plan changes is not in the file: half of a change would be reverted by the other half. */
+function editOf(file: GitFileFacts, change: MemoryChange): readonly FileEdit[] {
+  const { daemonSet, container, newLimit, newRequest } = change;
   const { namespace, name } = daemonSet;
-  const edited = editMemoryLimit(file.bytes, {
-    kind: "DaemonSet",
-    namespace,
-    name,
-    container: container.name,
-    to: newLimit,
-  });
-  return "problem" in edited ? [] : [{ file, edited }];
+  const place = { kind: "DaemonSet", namespace, name, container: container.name };
+  const limit = editMemoryLimit(file.bytes, { ...place, to: newLimit });
+  if ("problem" in limit) return [];
+  const edits = [{ pointer: limit.pointer, from: limit.from, to: newLimit }];
+  if (newRequest === container.memoryRequest) return [{ file, edited: limit, edits }];
+  const request = editMemoryLimit(limit.bytes, { ...place, list: "requests", to: newRequest });
+  if ("problem" in request) return [];
+  return [
+    { file, edited: request, edits: [...edits, { pointer: request.pointer, from: request.from, to: newRequest }] },
+  ];
 }
 
 function isOf({ repository, revision, path }: GitFileFacts, { source }: ApplicationFacts): boolean {
@@ -62,13 +68,13 @@ function whyNot({ source }: ApplicationFacts, problems: readonly GitSourceProble
   return found?.problem ?? "it has not been read yet, or no repository is configured (--git-repository)";
 }
 
-function draft({ file, edited }: FileEdit, { container, newLimit }: MemoryChange): StepDraft {
+function draft({ file, edited, edits }: FileEdit, { container, newLimit, newRequest }: MemoryChange): StepDraft {
   const { repository, ref, path } = file;
   const branchOf = (decision: string): string => (file.isDirect === true ? ref : `levee/${decision}`);
   return ({ id, decision, namespace }) => ({
     id,
     action: "LockToGit",
-    title: `Write ${newLimit} for ${container.name} into ${path} on the branch ${branchOf(decision)}`,
+    title: `Write ${newLimit}${edits.length > 1 ? ` and the request ${newRequest}` : ""} for ${container.name} into ${path} on the branch ${branchOf(decision)}`,
     kubectl: [
       kubectl("-n", namespace, "get", "decision", decision, "-o", `jsonpath={.spec.steps[${id - 1}].lockToGit}`),
     ],
@@ -86,7 +92,7 @@ function draft({ file, edited }: FileEdit, { container, newLimit }: MemoryChange
       newBlobSha: blobSha(edited.bytes, file.blobSha.length === 64 ? 64 : 40),
       newBytesSha256: createHash("sha256").update(edited.bytes).digest("hex"),
       document: edited.document,
-      edits: [{ pointer: edited.pointer, from: edited.from, to: newLimit }],
+      edits,
     },
   });
 }

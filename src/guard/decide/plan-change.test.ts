@@ -59,6 +59,7 @@ test("a plan gains the steps for a daemon that was killed after the proposal", (
     "SetMemoryLimit",
     "LockToGit",
     "ListStuck",
+    "RestartWorkload",
     "Verify",
   ]);
   const { change } = newer!.spec.revisions![0]!;

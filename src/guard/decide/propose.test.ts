@@ -49,7 +49,8 @@ test("propose makes two Decisions about the outage, the second with its steps in
     "3 SetMemoryLimit",
     "4 LockToGit",
     "5 ListStuck",
-    "6 Verify",
+    "6 RestartWorkload",
+    "7 Verify",
   ]);
   for (const { spec } of [stop!, recover!]) {
     expect(spec.planHash).toBe(planHash(spec));
@@ -68,9 +69,9 @@ test("propose targets the UIDs of the avalanche and of nothing else in the names
 test("propose raises the limit to a proven value, and locks the same value in git", () => {
   const steps = recoverySteps(outage());
   expect(steps[2]).toMatchObject({
-    setMemoryLimit: { uid: "uid-multus", oldLimit: "50Mi", newLimit: "1Gi", oldRequest: "50Mi", newRequest: "50Mi" },
+    setMemoryLimit: { uid: "uid-multus", oldLimit: "50Mi", newLimit: "1Gi", oldRequest: "50Mi", newRequest: "512Mi" },
     kubectl: [
-      "kubectl -n kube-system set resources daemonset/kube-multus-ds -c kube-multus --limits=memory=1Gi",
+      "kubectl -n kube-system set resources daemonset/kube-multus-ds -c kube-multus --limits=memory=1Gi --requests=memory=512Mi",
       "kubectl -n kube-system rollout status daemonset/kube-multus-ds",
     ],
   });
@@ -79,7 +80,10 @@ test("propose raises the limit to a proven value, and locks the same value in gi
       branch: "levee/recover-fc-desktop-1",
       path: "apps/multus/multus.yaml",
       oldBlobSha: multusFile.blobSha,
-      edits: [{ pointer: "/spec/template/spec/containers/0/resources/limits/memory", from: "50Mi", to: "1Gi" }],
+      edits: [
+        { pointer: "/spec/template/spec/containers/0/resources/limits/memory", from: "50Mi", to: "1Gi" },
+        { pointer: "/spec/template/spec/containers/0/resources/requests/memory", from: "50Mi", to: "512Mi" },
+      ],
     },
   });
 });
@@ -208,7 +212,12 @@ test("propose puts later pods into a later Decision, without a second change of 
   const [later, ...others] = propose({ ...seen, pods: [...seen.pods, ...some, twentieth] }, settings);
   expect(others).toEqual([]);
   expect(later?.name).toBe("recover-fc-desktop-2");
-  expect(later?.spec.steps.map(({ action }) => action)).toEqual(["RemovePods", "ListStuck", "Verify"]);
+  expect(later?.spec.steps.map(({ action }) => action)).toEqual([
+    "RemovePods",
+    "ListStuck",
+    "RestartWorkload",
+    "Verify",
+  ]);
   expect(uids(later?.spec.steps ?? []).length).toBe(20);
   expect(later?.spec.notes).toContain("219 more pods of the avalanche are targets of another Decision");
 });

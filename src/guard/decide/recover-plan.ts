@@ -1,12 +1,13 @@
 import { membersMin, type Avalanche } from "../detect/avalanche.ts";
 import type { CauseChain } from "../detect/cause-chain.ts";
-import { findStuckWorkloads } from "../detect/stuck-workloads.ts";
+import { findStuckWorkloads, type StuckWorkload } from "../detect/stuck-workloads.ts";
 import type { CniDaemon, GuardSettings } from "../facts/guard-settings.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { criticalNotes } from "./critical-notes.ts";
 import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
+import { restartSteps } from "./restart/restart-steps.ts";
 import type { Standing } from "./standing.ts";
 import type { StepDraft } from "./step-draft.ts";
 import { stuckStep } from "./stuck-step.ts";
@@ -31,7 +32,8 @@ interface RecoverInput {
 
 /**
  * The recovery in its only safe order: hold Argo CD's revert, remove pods that never started, raise the memory (which
- * restarts the daemons), lock it in git, list stuck workloads, verify. Undefined when there is not enough to remove.
+ * restarts the daemons), lock it in git, list stuck workloads, restart those that followed from the cause, verify.
+ * Undefined when there is not enough to remove.
  */
 export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
   const { avalanche, chain, world, standing } = input;
@@ -40,6 +42,7 @@ export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
   const memory = memoryParts(killedDaemons(input), world);
   const ourDaemons = new Set(input.settings.cniDaemons.map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`));
   const stuck = findStuckWorkloads(world).filter(({ namespace, name }) => !ourDaemons.has(`${namespace}/${name}`));
+  const restarts = restartSteps(stuck.filter(isLinked(chain)), world);
   return {
     steps: [
       ...memory.holds,
@@ -47,11 +50,24 @@ export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
       ...memory.changes,
       ...memory.locks,
       stuckStep(stuck),
-      verifyStep(avalanche.namespace, chain.linked, world),
+      ...restarts.steps,
+      verifyStep(avalanche, chain.linked, world, input.settings),
     ],
     targets,
-    notes: [...leftOutNotes(avalanche, targets, standing), ...memory.notes, ...criticalNotes(chain.linked, world)],
+    notes: [
+      ...leftOutNotes(avalanche, targets, standing),
+      ...memory.notes,
+      ...restarts.notes,
+      ...criticalNotes(chain.linked, world),
+    ],
   };
+}
+
+/** Whatever else is stuck has another cause, which a restart does not cure. */
+function isLinked({ linked }: CauseChain): (workload: StuckWorkload) => boolean {
+  const keyOf = ({ kind, namespace, name }: StuckWorkload): string => `${kind} ${namespace}/${name}`;
+  const keys = new Set(linked.flatMap((one) => (one.kind === "WorkloadStuck" ? [keyOf(one.workload)] : [])));
+  return (workload) => keys.has(keyOf(workload));
 }
 
 /**

@@ -1,8 +1,11 @@
-import { membersMin } from "../detect/avalanche.ts";
+import { membersMin, type Avalanche } from "../detect/avalanche.ts";
 import type { Symptom } from "../detect/symptoms.ts";
+import type { FollowedWorkload } from "../decision/decision.ts";
 import { checksMax } from "../decision/limits.ts";
 import type { VerifyCheck } from "../decision/step.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
+import { timeText } from "../json-values.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 
@@ -12,26 +15,44 @@ const withinSeconds = 1_800;
 const unknownShare = 0.1;
 
 /** Checks that every effect of the cause is gone. */
-export function verifyStep(namespace: string, linked: readonly Symptom[], world: World): StepDraft {
+export function verifyStep(
+  { namespace, sinceMs }: Avalanche,
+  linked: readonly Symptom[],
+  world: World,
+  settings: GuardSettings,
+): StepDraft {
   const checks: VerifyCheck[] = [
     { check: "BacklogGone", namespace, podsMax: membersMin - 1 },
     ...linked.flatMap((symptom) => checksOf(symptom)),
     ...servicesOf(linked, world),
   ];
+  const outside = outsideChecks(settings);
   const distinct = [...new Map(checks.map((check) => [JSON.stringify(check), check])).values()];
   return ({ id }) => ({
     id,
     action: "Verify",
     title: "Verify that every effect of the cause is gone",
     kubectl: [
-      kubectl("get", "daemonsets,deployments", "--all-namespaces"),
+      kubectl("get", "daemonsets,statefulsets,deployments", "--all-namespaces"),
       kubectl("get", "endpointslices", "--all-namespaces"),
       ...(world.applications.length === 0 ? [] : [kubectl("get", "applications.argoproj.io", "--all-namespaces")]),
     ],
     preconditions: [],
     check: { what: "Every check holds at the same time", deadlineSeconds: withinSeconds },
-    verify: { withinSeconds, checks: distinct.slice(0, checksMax) },
+    verify: {
+      withinSeconds,
+      since: timeText(sinceMs),
+      checks: [...distinct.slice(0, checksMax - outside.length), ...outside],
+    },
   });
+}
+
+/** What people see, asked where the site has said how. */
+function outsideChecks({ verifyUrls = [], prometheus }: GuardSettings): readonly VerifyCheck[] {
+  return [
+    ...verifyUrls.map(({ url, status }): VerifyCheck => ({ check: "UrlAnswers", url, status })),
+    ...(prometheus === undefined ? [] : [{ check: "ProbesSucceed" } as const]),
+  ];
 }
 
 function checksOf(symptom: Symptom): readonly VerifyCheck[] {
@@ -39,13 +60,24 @@ function checksOf(symptom: Symptom): readonly VerifyCheck[] {
     const [namespace = "", name = ""] = symptom.daemonSet.split("/");
     return [{ check: "DaemonSetReady", namespace, name }];
   }
-  if (symptom.kind === "WorkloadStuck" && symptom.workload.kind === "Deployment") {
-    const { namespace, name } = symptom.workload;
-    return [{ check: "DeploymentAvailable", namespace, name }];
-  }
+  if (symptom.kind === "WorkloadStuck") return workloadChecks(symptom.workload);
   if (symptom.kind === "ApplicationsUnknown")
     return [{ check: "ApplicationsKnown", unknownMax: Math.floor(symptom.total * unknownShare) }];
   return [];
+}
+
+/** Kubernetes counts the ready pods of these kinds only. */
+export function workloadChecks({ kind, namespace, name }: FollowedWorkload): readonly VerifyCheck[] {
+  switch (kind) {
+    case "DaemonSet":
+      return [{ check: "DaemonSetReady", namespace, name }];
+    case "Deployment":
+      return [{ check: "DeploymentAvailable", namespace, name }];
+    case "StatefulSet":
+      return [{ check: "StatefulSetReady", namespace, name }];
+    default:
+      return [];
+  }
 }
 
 /** Services without endpoints in the namespaces of stuck workloads. */

@@ -163,6 +163,14 @@ export interface StepStatus {
   readonly commit?: string;
   /** Lines for a person to type now: the line of a hold, the restarts of stuck workloads. */
   readonly lines?: readonly string[];
+  /** Workloads that followed from the cause and that no check of the plan names. Verify looks at them too. */
+  readonly followed?: readonly FollowedWorkload[];
+}
+
+export interface FollowedWorkload {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** A person's word on a Decision. An admission policy makes sure that `by` is the user who created it. */

@@ -9,6 +9,7 @@ export const stepActions = [
   "SetMemoryLimit",
   "LockToGit",
   "ListStuck",
+  "RestartWorkload",
   "Verify",
 ] as const;
 
@@ -21,6 +22,7 @@ export type Step =
   | SetMemoryLimitStep
   | LockToGitStep
   | ListStuckStep
+  | RestartWorkloadStep
   | VerifyStep;
 
 interface StepBase {
@@ -131,7 +133,7 @@ export interface FieldEdit {
   readonly to: string;
 }
 
-/** Lists stuck workloads and how to restart each; the guard restarts none of them. */
+/** Lists stuck workloads and how to restart each. */
 export interface ListStuckStep extends StepBase {
   readonly action: "ListStuck";
   readonly listStuck: { readonly workloads: readonly ListedWorkload[]; readonly omitted: number };
@@ -146,10 +148,31 @@ interface ListedWorkload {
   readonly kubectl: string;
 }
 
+/** Restarts one workload that is still stuck by then, with the annotation of `kubectl rollout restart`. */
+export interface RestartWorkloadStep extends StepBase {
+  readonly action: "RestartWorkload";
+  readonly restartWorkload: {
+    readonly kind: RestartableKind;
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    /** Why it has its place in the order, for people. */
+    readonly place: string;
+  };
+}
+
+export const restartableKinds = ["DaemonSet", "StatefulSet", "Deployment"] as const;
+export type RestartableKind = (typeof restartableKinds)[number];
+
 /** Checks whether the cluster has recovered; every check must hold before the deadline. */
 export interface VerifyStep extends StepBase {
   readonly action: "Verify";
-  readonly verify: { readonly withinSeconds: number; readonly checks: readonly VerifyCheck[] };
+  readonly verify: {
+    readonly withinSeconds: number;
+    /** RFC 3339; when the cause began. What stops starting after it counts too, although no check names it yet. */
+    readonly since?: string;
+    readonly checks: readonly VerifyCheck[];
+  };
 }
 
 export type VerifyCheck =
@@ -157,7 +180,12 @@ export type VerifyCheck =
   | { readonly check: "BacklogGone"; readonly namespace: string; readonly podsMax: number }
   | { readonly check: "DaemonSetReady"; readonly namespace: string; readonly name: string }
   | { readonly check: "DeploymentAvailable"; readonly namespace: string; readonly name: string }
+  | { readonly check: "StatefulSetReady"; readonly namespace: string; readonly name: string }
   /** The Service has at least one ready endpoint. */
   | { readonly check: "EndpointsReady"; readonly namespace: string; readonly name: string }
   /** No more than `unknownMax` Applications are Unknown. */
-  | { readonly check: "ApplicationsKnown"; readonly unknownMax: number };
+  | { readonly check: "ApplicationsKnown"; readonly unknownMax: number }
+  /** A URL of the site, asked from the guard's node. */
+  | { readonly check: "UrlAnswers"; readonly url: string; readonly status: number }
+  /** The probes of blackbox-exporter, as Prometheus has them. */
+  | { readonly check: "ProbesSucceed" };

@@ -8,6 +8,30 @@ export interface GuardSettings {
   readonly cniDaemons: readonly CniDaemon[];
   /** How long a bound pod may wait before it is stuck; five minutes unless told. */
   readonly stuckAfterMs?: number;
+  /** Asked before a recovery counts as verified. */
+  readonly verifyUrls?: readonly VerifyUrl[];
+  /** Asked then for the probes of blackbox-exporter. */
+  readonly prometheus?: PrometheusServer;
+}
+
+/** The files and the name by which a server outside of the cluster's API knows us and is known. */
+export interface ServerFiles {
+  /** A file with a bearer token. */
+  readonly token?: string;
+  /** A file with the certificate authorities to trust instead of the machine's. */
+  readonly ca?: string;
+  /** The name in its certificate, where the URL has an IP address. */
+  readonly serverName?: string;
+}
+
+/** A page of the site that answers with this status when all is well. */
+export interface VerifyUrl extends Omit<ServerFiles, "token"> {
+  readonly url: string;
+  readonly status: number;
+}
+
+export interface PrometheusServer extends ServerFiles {
+  readonly url: string;
 }
 
 export interface CniDaemon {

@@ -13,6 +13,7 @@ export interface World {
   readonly namespaces: readonly NamespaceFacts[];
   readonly daemonSets: readonly DaemonSetFacts[];
   readonly deployments: readonly DeploymentFacts[];
+  readonly statefulSets?: readonly StatefulSetFacts[];
   readonly services: readonly ServiceFacts[];
   readonly events: readonly EventFacts[];
   /** `applications` and `projects` are empty where Argo CD is not installed. */
@@ -75,6 +76,7 @@ export interface DaemonSetFacts {
   readonly instance: string;
   /** Strategy OnDelete: a change restarts nothing until the pods are deleted. */
   readonly updatesOnDelete: boolean;
+  readonly attachedVolume?: string;
   /** The annotation in which kured keeps its lock, as written; absent without a lock. */
   readonly kuredLock?: string;
   /** It registers a CSI driver with the kubelet. */
@@ -93,6 +95,19 @@ export interface DeploymentFacts {
   readonly name: string;
   readonly desired: number;
   readonly available: number;
+  readonly uid?: string;
+  /** The name of a volume that is attached to the nodes of its pods (`attached-volume.ts`); absent without one. */
+  readonly attachedVolume?: string;
+  /** Paused: a new template starts no pod. */
+  readonly isPaused?: true;
+}
+
+export interface StatefulSetFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly attachedVolume?: string;
+  readonly updatesOnDelete: boolean;
 }
 
 /** A Service with a selector, and how many of its endpoints are ready. */

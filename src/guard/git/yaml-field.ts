@@ -6,12 +6,14 @@ export const fileBytesMax = 262_144;
 /** Quantities only: no value that YAML could read differently or that needs quotes. */
 const safeValue = /^[0-9]+(?:\.[0-9]+)?[A-Za-z]*$/;
 
-/** One memory limit in one document of a file. */
+/** One memory limit, or request, in one document of a file. */
 export interface FieldOfFile {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly container: string;
+  /** The limit unless told. */
+  readonly list?: "limits" | "requests";
   readonly to: string;
 }
 
@@ -93,10 +95,13 @@ function findDocument(documents: readonly Document.Parsed[], { kind, namespace, 
 type Keys = readonly (string | number)[];
 
 /** Never follows an alias, because its value belongs to other places too. */
-function findLimit(document: Document.Parsed | undefined, { container }: FieldOfFile): { scalar: Scalar; keys: Keys } {
+function findLimit(
+  document: Document.Parsed | undefined,
+  { container, list = "limits" }: FieldOfFile,
+): { scalar: Scalar; keys: Keys } {
   let node: unknown = document?.contents;
   const keys: (string | number)[] = [];
-  for (const key of ["spec", "template", "spec", "containers", null, "resources", "limits", "memory"]) {
+  for (const key of ["spec", "template", "spec", "containers", null, "resources", list, "memory"]) {
     if (isAlias(node)) throw new CannotEdit(`${pointerOf(keys)} is an alias`);
     const step = key === null ? containerOf(node, container) : memberOf(node, key);
     if (step === undefined) throw new CannotEdit(`it has no ${pointerOf(keys)}/${key ?? container}`);

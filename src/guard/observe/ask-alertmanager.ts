@@ -1,18 +1,11 @@
-import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { KubeCredentials } from "../../kube/access/access.ts";
-import { readFilledFile } from "../../kube/access/fresh-file.ts";
+import type { ServerFiles } from "../facts/guard-settings.ts";
 import { getText, UnexpectedStatus } from "./get-text.ts";
+import { credentialsFrom } from "./server-credentials.ts";
 
 /** An Alertmanager and its credentials, from the setting `--alertmanager`. */
-export interface Alertmanager {
+export interface Alertmanager extends ServerFiles {
   readonly url: string;
-  /** A file with a bearer token. */
-  readonly token?: string;
-  /** A file with the certificate authorities to trust instead of the machine's. */
-  readonly ca?: string;
-  /** The name in its certificate, where the URL has an IP address. */
-  readonly serverName?: string;
 }
 
 /** An Alertmanager that takes longer is itself affected by the outage. */
@@ -32,7 +25,7 @@ export async function askAlertmanager(
   path: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const credentials = await credentialsOf(alertmanager);
+  const credentials = await credentialsFrom(alertmanager);
   const limits = { accept: "application/json", deadlineMs: answerMs, bytesMax };
   try {
     const text = await getText(clock, { server: alertmanager.url, path, credentials, ...limits }, signal);
@@ -44,40 +37,6 @@ export async function askAlertmanager(
     const told = hasPieceOf(why, credentials.token) ? "its answer repeats the token and is not shown" : why;
     throw new Error(told + alertmanagerRemedy(thrown, alertmanager), { cause: thrown });
   }
-}
-
-async function credentialsOf({ token, ca, serverName }: Alertmanager): Promise<KubeCredentials> {
-  return {
-    token: token === undefined ? undefined : (await read("token", token)).trim(),
-    tls: {
-      ...(ca === undefined ? {} : { ca: certificatesOf(await read("ca", ca), ca) }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-    },
-  };
-}
-
-/** Does not cache: a token that was removed must no longer be used. */
-async function read(key: string, path: string): Promise<string> {
-  try {
-    return await readFilledFile(path);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`it was not asked, because ${key}=${path} cannot be read (is it mounted?): ${why}`, { cause });
-  }
-}
-
-/** Bun ignores unreadable certificates after the first one and then fails with "Invalid CA". */
-function certificatesOf(text: string, path: string): string {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/gu) ?? [];
-  if (blocks.length === 0) throw new Error(`it was not asked, because ca=${path} has no PEM certificate`);
-  for (const [index, block] of blocks.entries()) {
-    try {
-      new X509Certificate(block);
-    } catch (cause) {
-      throw new Error(`it was not asked, because certificate ${index + 1} of ca=${path} cannot be read`, { cause });
-    }
-  }
-  return text;
 }
 
 function hasPieceOf(text: string, token: string | undefined): boolean {

@@ -25,6 +25,7 @@ import {
   projectNamespace,
   projectNode,
   projectService,
+  projectStatefulSet,
 } from "./project-workloads.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
@@ -60,6 +61,7 @@ export class ClusterFacts {
   readonly #namespaces;
   readonly #daemonSets;
   readonly #deployments;
+  readonly #statefulSets;
   readonly #services;
   readonly #slices;
   readonly #events;
@@ -84,6 +86,7 @@ export class ClusterFacts {
     this.#namespaces = this.#follow("namespaces", `${core}/namespaces`, projectNamespace);
     this.#daemonSets = this.#follow("daemonsets", `${apps}/daemonsets`, projectDaemonSet);
     this.#deployments = this.#follow("deployments", `${apps}/deployments`, projectDeployment);
+    this.#statefulSets = this.#follow("statefulsets", `${apps}/statefulsets`, projectStatefulSet);
     this.#services = this.#follow("services", `${core}/services`, projectService);
     this.#slices = this.#follow("endpointslices", "/apis/discovery.k8s.io/v1/endpointslices", projectEndpointSlice);
     this.#events = this.#follow("events", `${core}/events`, (value) => projectEvent(value, this.#texts), {
@@ -147,6 +150,7 @@ export class ClusterFacts {
       namespaces: [...this.#namespaces.store.values()],
       daemonSets: [...this.#daemonSets.store.values()],
       deployments: [...this.#deployments.store.values()],
+      statefulSets: [...this.#statefulSets.store.values()],
       services: this.#readyServices(),
       events: [...this.#events.store.values()],
       applications: [...this.#applications.store.values()],

@@ -1,6 +1,7 @@
 import { deadline, type Clock } from "../../base/clock.ts";
 import type { KubeCredentials } from "../../kube/access/access.ts";
 import { Exchange } from "../../kube/client/exchange.ts";
+import type { HttpResponse } from "../../kube/client/http-response.ts";
 
 interface TextLimits {
   /** From connecting to the last byte. */
@@ -30,13 +31,32 @@ export class UnexpectedStatus extends Error {
 
 /** Sends one GET to a server other than the API server. The error says why there is no text. */
 export async function getText(clock: Clock, request: TextRequest, signal: AbortSignal): Promise<string> {
-  const { server, path, deadlineMs, bytesMax, accept = "text/plain", credentials = noCredentials } = request;
+  return await get(clock, request, signal, async (answer) => {
+    if (answer.head.status !== 200) throw new UnexpectedStatus(answer.head.status);
+    return await answer.text(request.bytesMax);
+  });
+}
+
+/** The status of the answer to one GET; its body is not read, and no redirect is followed. */
+export async function getStatus(
+  clock: Clock,
+  request: Omit<TextRequest, "bytesMax">,
+  signal: AbortSignal,
+): Promise<number> {
+  return await get(clock, request, signal, async ({ head }) => head.status);
+}
+
+async function get<T>(
+  clock: Clock,
+  { server, path, deadlineMs, accept = "text/plain", credentials = noCredentials }: Omit<TextRequest, "bytesMax">,
+  signal: AbortSignal,
+  read: (answer: HttpResponse) => Promise<T>,
+): Promise<T> {
   const exchange = new Exchange(server);
   using limit = deadline(clock, deadlineMs, () => new Error(`it did not answer within ${deadlineMs} ms`), signal);
   try {
     const answer = await exchange.send({ method: "GET", path, accept }, credentials, limit.signal);
-    if (answer.head.status !== 200) throw new UnexpectedStatus(answer.head.status);
-    return await answer.text(bytesMax);
+    return await read(answer);
   } catch (thrown) {
     // The error of a cut connection is only a consequence.
     if (limit.signal.aborted) throw limit.signal.reason;

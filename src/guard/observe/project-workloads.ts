@@ -1,6 +1,7 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { countOf, objectsOf, timeMs } from "../json-values.ts";
+import { attachedVolume } from "../facts/attached-volume.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
 import {
   csiDependency,
@@ -11,6 +12,14 @@ import {
 } from "../facts/depended-on.ts";
 import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
 import { gateAnnotation } from "../facts/gate-annotation.ts";
+import type {
+  ContainerFacts,
+  DaemonSetFacts,
+  DeploymentFacts,
+  NamespaceFacts,
+  NodeFacts,
+  StatefulSetFacts,
+} from "../facts/world.ts";
 import { stopLabel } from "../decide/stop-step.ts";
 
 /** A cluster-scoped object has an empty namespace, because a reflector finds objects by namespace and name. */
@@ -106,9 +115,15 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
     trackedBy: trackerOf(textOf(objectOf(metadata["annotations"])[trackingAnnotation]), `${namespace}/${name}`),
     instance: textOf(objectOf(metadata["labels"])[instanceLabel]),
     updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
+    ...volumeOf(spec),
     ...whenKnown("kuredLock", firstChars(textOf(objectOf(metadata["annotations"])[kuredLockAnnotation]), lockCharsMax)),
     ...(csi === undefined ? {} : { csi }),
   };
+}
+
+function volumeOf(spec: JsonObject): { readonly attachedVolume?: string } {
+  const volume = attachedVolume(spec);
+  return volume === undefined ? {} : { attachedVolume: volume };
 }
 
 /** Ignores an annotation that was copied from another object, as Argo CD does. */
@@ -120,13 +135,31 @@ function trackerOf(trackingId: string, label: string): string {
 export function projectDeployment(value: unknown): DeploymentFacts | undefined {
   const name = nameOf(value);
   if (name === "") return undefined;
-  const desired = objectOf(objectOf(value)["spec"])["replicas"];
+  const spec = objectOf(objectOf(value)["spec"]);
+  const desired = spec["replicas"];
   return {
     namespace: textOf(metadataOf(value)["namespace"]),
     name,
+    uid: textOf(metadataOf(value)["uid"]),
+    ...volumeOf(spec),
+    ...(spec["paused"] === true ? { isPaused: true as const } : {}),
     // Kubernetes' default.
     desired: desired === undefined ? 1 : countOf(desired),
     available: countOf(objectOf(objectOf(value)["status"])["availableReplicas"]),
+  };
+}
+
+export function projectStatefulSet(value: unknown): StatefulSetFacts | undefined {
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  const metadata = metadataOf(value);
+  const spec = objectOf(objectOf(value)["spec"]);
+  return {
+    namespace: textOf(metadata["namespace"]),
+    name,
+    uid: textOf(metadata["uid"]),
+    updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
+    ...volumeOf(spec),
   };
 }
 

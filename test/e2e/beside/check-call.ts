@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listing } from "../networks.ts";
 import { sandboxes } from "../node/containerd.ts";
 import type { Scene } from "../the-levee.ts";
+import { callPlugin } from "./cni-call.ts";
 
-const binFolder = "/opt/cni/bin";
 /** Where the runtime keeps what it gave to ADD and what it got. */
 const resultFolder = "/var/lib/cni/results";
 
@@ -23,8 +22,8 @@ interface PluginList {
 }
 
 /** The conf of the shipped settings is of a version without CHECK. */
-export async function allowChecks({ cluster, levee }: Scene): Promise<void> {
-  levee.configure({ cniVersion: "1.0.0" });
+export async function allowChecks({ cluster, levee }: Scene, cniVersion = "1.0.0"): Promise<void> {
+  levee.configure({ cniVersion });
   await levee.restart();
   await cluster.untilNodeReady();
 }
@@ -40,19 +39,14 @@ export function checkPod(pod: string): string | undefined {
   const { name, cniVersion, plugins } = JSON.parse(Buffer.from(config, "base64").toString()) as PluginList;
   const [plugin] = plugins;
   if (plugin === undefined) throw new Error(`The runtime's conf of pod ${pod} has no plugin`);
-  const { status, stdout } = spawnSync(join(binFolder, plugin.type), {
-    input: JSON.stringify({ ...plugin, name, cniVersion, prevResult: result }),
-    encoding: "utf8",
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      CNI_COMMAND: "CHECK",
-      CNI_CONTAINERID: sandbox.id,
-      CNI_NETNS: sandbox.netns,
-      CNI_IFNAME: "eth0",
-      CNI_PATH: binFolder,
-      CNI_ARGS: cniArgs.map(([key, value]) => `${key}=${value}`).join(";"),
+  return callPlugin(
+    { ...plugin, name, cniVersion, prevResult: result },
+    {
+      command: "CHECK",
+      containerId: sandbox.id,
+      netns: sandbox.netns,
+      ifname: "eth0",
+      args: cniArgs.map(([key, value]) => `${key}=${value}`).join(";"),
     },
-  });
-  if (status === 0 && stdout === "") return undefined;
-  return (JSON.parse(stdout) as { msg: string }).msg;
+  );
 }

@@ -116,8 +116,13 @@ export class BrokenCni {
   /** A Decision of these steps alone, approved: hold, more memory, and what the test adds. */
   async decide(more: readonly StepDraft[] = [], deadlineSeconds = 20): Promise<Decision> {
     const parts = memoryParts(settings.cniDaemons.slice(0, 1), this.#guard.facts.world());
-    const name = `recover-repair-${(this.#count += 1)}-${Date.now() % 100_000}`;
     const drafts = [...parts.holds, ...parts.changes, stuckStep([]), ...more];
+    return await this.decideOn(drafts, deadlineSeconds, parts.notes);
+  }
+
+  /** A Decision of these steps alone, approved. */
+  async decideOn(drafts: readonly StepDraft[], deadlineSeconds = 20, notes: readonly string[] = []): Promise<Decision> {
+    const name = `recover-repair-${(this.#count += 1)}-${Date.now() % 100_000}`;
     const steps = placeSteps(drafts, name, settings.namespace).map((step) => ({
       ...step,
       check: { ...step.check, deadlineSeconds },
@@ -128,7 +133,7 @@ export class BrokenCni {
       subject: { namespace: "fc", shape: "rd-" },
       steps,
     } as const;
-    const words = { summary: "a test", evidence: [], chain: [], notes: parts.notes };
+    const words = { summary: "a test", evidence: [], chain: [], notes };
     const spec = { ...plan, ...words, planHash: planHash(plan) };
     const body = {
       apiVersion: decisionApiVersion,

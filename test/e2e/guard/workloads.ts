@@ -6,7 +6,7 @@ export const cniNodeLabel = { "levee.test/cni": "multus" };
 export const cniManifestPath = "apps/multus/multus.yaml";
 
 /** As git has it and as it is applied, comments and all. */
-export function cniManifest(limit: string): string {
+export function cniManifest(limit: string, request = "50Mi"): string {
   return `# The meta plugin of every node.
 apiVersion: apps/v1
 kind: DaemonSet
@@ -31,7 +31,7 @@ spec:
               memory: ${limit}
             requests:
               cpu: 100m
-              memory: 50Mi
+              memory: ${request}
 `;
 }
 

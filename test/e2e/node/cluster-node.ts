@@ -42,6 +42,7 @@ export class ClusterNode {
   readonly kubelet: Program;
   readonly #busybox: string;
   #containerd: Program;
+  #untilServing = untilServing;
 
   protected constructor(parts: NodeParts) {
     this.machine = parts.machine;
@@ -67,9 +68,10 @@ export class ClusterNode {
     return this.#containerd;
   }
 
-  /** From the next start on the node runs another containerd, which knows nothing of the one before. */
-  replaceContainerd(containerd: Program): void {
+  /** From the next start on the node runs another containerd, or another runtime, which knows nothing of the one before. */
+  replaceContainerd(containerd: Program, untilItServes = untilServing): void {
     this.#containerd = containerd;
+    this.#untilServing = untilItServes;
     Machine.empty("/var/lib/containerd");
   }
 
@@ -95,7 +97,7 @@ export class ClusterNode {
 
   async restartContainerd(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     await this.containerd.restart(signal);
-    await untilServing(this.containerd);
+    await this.#untilServing(this.containerd);
   }
 
   async restartKubelet(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {

@@ -45,6 +45,7 @@ function stepAdvice(step: Step, isDone: boolean): readonly string[] {
           `Check whether ${kind} ${md(`${namespace}/${name}`)} has recovered, else restart it`,
       );
     case "RemovePods":
+    case "RestartWorkload":
     case "SetMemoryLimit":
     case "Verify":
       return [];

@@ -111,10 +111,15 @@ function checkText(check: VerifyCheck): string {
       return `No more than ${check.podsMax} pods of the shape are Pending in ${md(check.namespace)}`;
     case "DaemonSetReady":
     case "DeploymentAvailable":
+    case "StatefulSetReady":
     case "EndpointsReady":
       return `${check.check}: ${md(`${check.namespace}/${check.name}`)}`;
     case "ApplicationsKnown":
       return `At most ${check.unknownMax} Applications of Argo CD are Unknown`;
+    case "UrlAnswers":
+      return `${md(check.url)} answers with status ${check.status}`;
+    case "ProbesSucceed":
+      return "The probes of blackbox-exporter succeed";
   }
 }
 

@@ -1,35 +1,31 @@
 import { objectOf, textOf, type JsonObject } from "../../../kube/client/json-fields.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
 import { countOf, objectsOf } from "../../json-values.ts";
+import { memoryFields } from "./memory-patch.ts";
 
 export function daemonSetPath({ setMemoryLimit }: SetMemoryLimitStep): string {
   return workloadPath("daemonsets", setMemoryLimit);
 }
 
 export function workloadPath(
-  resource: "daemonsets" | "deployments",
+  resource: "daemonsets" | "deployments" | "statefulsets",
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): string {
   return `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}`;
 }
 
-/** Why a DaemonSet as just read is not the step's DaemonSet with its new limit. */
+/** Why a DaemonSet as just read is not the step's DaemonSet with its new memory. */
 export function limitProblem({ setMemoryLimit }: SetMemoryLimitStep, live: unknown): string | undefined {
-  const { namespace, name, uid, container, newLimit } = setMemoryLimit;
+  const { namespace, name, uid, container } = setMemoryLimit;
   const label = `DaemonSet ${namespace}/${name}`;
   if (live === undefined) return `${label} is gone`;
   if (textOf(metadataOf(live)["uid"]) !== uid) return `${label} was replaced: its UID is no longer ${uid}`;
-  const limit = memoryLimitOf(live, container);
-  return limit === newLimit
-    ? undefined
-    : `the memory limit of ${container} in ${label} is now ${limit || "not set"}, not ${newLimit}`;
-}
-
-/** As written; empty without a limit or such a container. */
-function memoryLimitOf(live: unknown, container: string): string {
   const template = objectOf(objectOf(objectOf(live)["spec"])["template"]);
   const found = objectsOf(objectOf(template["spec"])["containers"]).find((one) => one["name"] === container);
-  return textOf(objectOf(objectOf(found?.["resources"])["limits"])["memory"]);
+  const other = memoryFields(setMemoryLimit, found?.["resources"]).find(({ now, to }) => now !== to);
+  return other === undefined
+    ? undefined
+    : `the memory ${other.what} of ${container} in ${label} is now ${other.now || "not set"}, not ${other.to}`;
 }
 
 /** What is missing until every pod is of the newest revision and ready. */

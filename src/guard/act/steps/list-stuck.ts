@@ -1,8 +1,9 @@
 import { rolloutRestartLine } from "../../decide/kubectl-lines.ts";
 import { stuckWorkloadsMax } from "../../decision/limits.ts";
 import type { ListStuckStep } from "../../decision/step.ts";
-import { findStuckWorkloads, type StuckWorkload } from "../../detect/stuck-workloads.ts";
+import type { StuckWorkload } from "../../detect/stuck-workloads.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
+import { newlyFallen, stuckWorkloads } from "./fallen-workloads.ts";
 
 const betweenLooksMs = 5_000;
 /** Kubelet retries within half of this time: a workload without change for so long does not recover by itself. */
@@ -12,7 +13,7 @@ const patienceMs = 300_000;
 /** In the message; the lines name all of them. */
 const namedMax = 8;
 
-/** Lists the workloads that are still stuck once the network is back. It restarts none of them. */
+/** Lists the workloads that are still stuck once the network is back. Later steps restart those of the plan. */
 export const listStuckRunner: StepRunner<ListStuckStep> = {
   async precondition() {
     return undefined;
@@ -28,6 +29,10 @@ export const listStuckRunner: StepRunner<ListStuckStep> = {
     return {
       message: listText(step, stuck),
       lines: shown.map(({ kind, namespace, name }) => rolloutRestartLine(kind, namespace, name)),
+      followed: [
+        ...(context.reported.followed ?? []),
+        ...newlyFallen(context.decision, context.world(), context.settings),
+      ],
     };
   },
 
@@ -43,7 +48,7 @@ async function whenStill(context: StepContext): Promise<readonly StuckWorkload[]
   let seen = "";
   let sinceMs = clock.monotonicMs();
   for (;;) {
-    const stuck = stuckNow(context);
+    const stuck = stuckWorkloads(context.world(), context.settings);
     const nowMs = clock.monotonicMs();
     const text = stuck
       .map(({ kind, namespace, name, pods }) => `${kind} ${namespace}/${name} ${pods.length}`)
@@ -56,12 +61,6 @@ async function whenStill(context: StepContext): Promise<readonly StuckWorkload[]
   }
 }
 
-/** The CNI daemons have steps of their own. */
-function stuckNow({ world, settings }: StepContext): readonly StuckWorkload[] {
-  const ours = new Set(settings.cniDaemons.map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`));
-  return findStuckWorkloads(world()).filter(({ namespace, name }) => !ours.has(`${namespace}/${name}`));
-}
-
 function listText({ listStuck }: ListStuckStep, stuck: readonly StuckWorkload[]): string {
   const now = new Set(stuck.map(keyOf));
   const started = listStuck.workloads.filter((workload) => !now.has(keyOf(workload))).length;
@@ -71,7 +70,7 @@ function listText({ listStuck }: ListStuckStep, stuck: readonly StuckWorkload[])
     .slice(0, namedMax)
     .map(({ kind, namespace, name, pods }) => `${kind} ${namespace}/${name} (${pods.length})`);
   const more = stuck.length > namedMax ? ` and ${stuck.length - namedMax} more` : "";
-  return `${stuck.length} workloads are stuck; the lines restart them: ${named.join(", ")}${more}${byThemselves}`;
+  return `${stuck.length} workloads are stuck; the lines restart or show them: ${named.join(", ")}${more}${byThemselves}`;
 }
 
 function keyOf({ kind, namespace, name }: Pick<StuckWorkload, "kind" | "namespace" | "name">): string {

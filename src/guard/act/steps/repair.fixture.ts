@@ -13,6 +13,7 @@ import type { StepContext, StepReport } from "../step-runner.ts";
 
 export const applicationPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/infra-multus";
 export const projectPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/default";
+export const traefikPath = "/apis/apps/v1/namespaces/kube-system/deployments/traefik";
 export const multusPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-multus-ds";
 
 /** An API server with objects by path; it answers reads and JSON patches (RFC 6902). */
@@ -59,25 +60,38 @@ class ObjectServer implements KubeApi {
 }
 
 function apply(object: JsonObject, { op, path, value }: PatchOperation): void {
-  const keys = path.slice(1).split("/");
+  const keys = path
+    .slice(1)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/"));
   const last = keys.pop() ?? "";
   let place: unknown = object;
   for (const key of keys) place = isObject(place) ? place[key] : (place as unknown[])[Number(key)];
   const target = place as Record<string, unknown>;
-  if (op === "replace") target[last] = value;
+  if (op !== "test") target[last] = value;
   else if (target[last] !== value)
     throw new KubeError("api-refused", "the server rejected our request", { status: 422 });
 }
 
-export function daemonSet(memory = "50Mi", changes: { uid?: string; status?: object; strategy?: string } = {}): object {
+export function daemonSet(memory = "50Mi", changes: DaemonSetChanges = {}): object {
   const { uid = "uid-multus", status = {}, strategy = "RollingUpdate" } = changes;
-  const containers = [{ name: "kube-multus", resources: { limits: { memory } } }];
+  // As the plan has them together.
+  const { request = memory === "1Gi" ? "512Mi" : "50Mi" } = changes;
+  const resources = { limits: { memory }, requests: { memory: request } };
+  const containers = [{ name: "kube-multus", resources }];
   const ready = { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberReady: 3, observedGeneration: 2 };
   return {
     metadata: { name: multus.name, namespace: multus.namespace, uid, generation: 2 },
     spec: { updateStrategy: { type: strategy }, template: { spec: { containers } } },
     status: { ...ready, ...status },
   };
+}
+
+interface DaemonSetChanges {
+  readonly uid?: string;
+  readonly status?: object;
+  readonly strategy?: string;
+  readonly request?: string;
 }
 
 export function argoApplication(spec: object = {}): object {
@@ -104,12 +118,27 @@ export class Repair {
     if (recover === undefined) throw new Error("nothing is proposed");
     const metadata = { name: recover.name, namespace: "levee-system", uid: "uid-decision" };
     const at = new Date(this.clock.wallMs()).toISOString();
-    const status = { phase: "Running", message: "", fence: 1, leader: "a", since: at } as const;
-    this.decision = { apiVersion: "levee.dev/v1alpha1", kind: "Decision", metadata, spec: recover.spec, status };
+    const status = { phase: "Running", message: "", fence: 1, leader: "a", since: at, startedAt: at } as const;
+    this.decision = {
+      apiVersion: "levee.dev/v1alpha1",
+      kind: "Decision",
+      metadata,
+      spec: this.#ofThisHour(recover.spec),
+      status,
+    };
     this.mark("HoldArgoApp", "Done");
     this.server.objects.set(applicationPath, argoApplication());
     this.server.objects.set(projectPath, argoProject(true));
     this.server.objects.set(multusPath, daemonSet());
+  }
+
+  /** The plan as if its cause had begun an hour ago by this clock. */
+  #ofThisHour(spec: Decision["spec"]): Decision["spec"] {
+    const since = new Date(this.clock.wallMs() - 3_600_000).toISOString();
+    const steps = spec.steps.map((step) =>
+      step.action === "Verify" ? { ...step, verify: { ...step.verify, since } } : step,
+    );
+    return { ...spec, steps };
   }
 
   step<A extends StepAction>(action: A): Extract<Step, { readonly action: A }> {
@@ -119,11 +148,14 @@ export class Repair {
     return found;
   }
 
-  mark(action: StepAction, phase: StepStatus["phase"]): void {
+  mark(action: StepAction, phase: StepStatus["phase"], more: Partial<StepStatus> = {}): void {
     const { id } = this.step(action);
     const before = this.decision.status;
     if (before === undefined) throw new Error("it has no status");
-    const steps = [...(before.steps ?? []).filter((step) => step.id !== id), { id, phase, message: "", at: "" }];
+    const steps = [
+      ...(before.steps ?? []).filter((step) => step.id !== id),
+      { id, phase, message: "", at: "", ...more },
+    ];
     this.decision = { ...this.decision, status: { ...before, steps } };
   }
 
@@ -132,7 +164,7 @@ export class Repair {
     const healthy = {
       pods: [],
       daemonSets: [{ ...multus, ready: 3 }],
-      deployments: [{ namespace: "kube-system", name: "traefik", desired: 2, available: 2 }],
+      deployments: [{ namespace: "kube-system", name: "traefik", desired: 2, available: 2, uid: "uid-traefik" }],
       services: [{ namespace: "kube-system", name: "traefik", readyEndpoints: 2 }],
       applications: outage().applications.map((application) => ({ ...application, sync: "Synced" })),
     };

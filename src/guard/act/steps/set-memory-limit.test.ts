@@ -143,9 +143,17 @@ test("setMemoryLimitRunner counts only OOM kills of pods created after the chang
   expect(await runner.check(step, repair.context())).toBe("new on rke2-agent1 was OOM-killed again");
 });
 
-test("setMemoryLimitRunner refuses a plan that changes a request as well", async () => {
+test("setMemoryLimitRunner changes the request with the limit, and names a request that another client set", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
-  const changed = { ...step, setMemoryLimit: { ...step.setMemoryLimit, newRequest: "1Gi" } };
-  expect(await runner.precondition(changed, repair.context())).toContain("changes limits only");
+  await runner.perform(step, repair.context());
+  expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("1Gi", { request: "512Mi" }));
+  repair.server.objects.set(multusPath, daemonSet("1Gi", { request: "50Mi" }));
+  expect(await rejectionText(runner.check(step, repair.context()))).toContain(
+    "the memory request of kube-multus in DaemonSet kube-system/kube-multus-ds is now 50Mi, not 512Mi",
+  );
+  repair.server.objects.set(multusPath, daemonSet("50Mi", { request: "64Mi" }));
+  expect(await runner.precondition(step, repair.context())).toBe(
+    "the memory request of kube-multus in DaemonSet kube-system/kube-multus-ds is 64Mi, not 50Mi",
+  );
 });

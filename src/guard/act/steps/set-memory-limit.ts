@@ -18,8 +18,6 @@ const betweenTriesMs = 1_000;
 /** Raises the memory limit of one container of a DaemonSet, whose controller then restarts the pods. */
 export const setMemoryLimitRunner: StepRunner<SetMemoryLimitStep> = {
   async precondition(step, { api }) {
-    const { oldRequest, newRequest } = step.setMemoryLimit;
-    if (oldRequest !== newRequest) return "the plan changes a request, but this guard changes limits only";
     const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
     return "problem" in found ? found.problem : undefined;
   },
@@ -113,6 +111,7 @@ function killedSince({ id, setMemoryLimit }: SetMemoryLimitStep, { decision, wor
 }
 
 function doneText({ setMemoryLimit }: SetMemoryLimitStep): string {
-  const { namespace, name, container, newLimit } = setMemoryLimit;
-  return `${container} of DaemonSet ${namespace}/${name} has ${newLimit}, and its pods are new and ready`;
+  const { namespace, name, container, newLimit, oldRequest, newRequest } = setMemoryLimit;
+  const request = oldRequest === newRequest ? "" : ` and asks for ${newRequest}`;
+  return `${container} of DaemonSet ${namespace}/${name} has ${newLimit}${request}, and its pods are new and ready`;
 }

@@ -7,7 +7,15 @@ import { nowMs, outagePods } from "../../world.fixture.ts";
 import { GuardedServer } from "../guarded.fixture.ts";
 import { stormProblem } from "./storm.ts";
 
-const actions = ["HoldArgoApp", "RemovePods", "SetMemoryLimit", "LockToGit", "ListStuck", "Verify"] as const;
+const actions = [
+  "HoldArgoApp",
+  "RemovePods",
+  "SetMemoryLimit",
+  "LockToGit",
+  "ListStuck",
+  "RestartWorkload",
+  "Verify",
+] as const;
 const { decision } = new GuardedServer(actions);
 
 function refused(world: World): readonly Step["action"][] {
@@ -19,12 +27,12 @@ function refused(world: World): readonly Step["action"][] {
 /** One pod of the shape was created half a minute ago. */
 const late = [...outagePods(30), ...outagePods(1, { uid: "late", createdMs: nowMs - 30_000 })];
 
-test("stormProblem lets the recovery go on when most daemons are down, because it ends the storm", () => {
-  expect(refused(outage())).toEqual([]);
+test("stormProblem lets the recovery go on when most daemons are down, because it ends the storm, but restarts nothing", () => {
+  expect(refused(outage())).toEqual(["RestartWorkload"]);
 });
 
 test("stormProblem refuses removals that only make room for new pods, while too many daemons are down", () => {
-  expect(refused(outage({ pods: late }))).toEqual(["RemovePods"]);
+  expect(refused(outage({ pods: late }))).toEqual(["RemovePods", "RestartWorkload"]);
   expect(refused(outage({ pods: late, daemonSets: [{ ...multus, ready: 2 }] }))).toEqual([]);
   expect(refused(outage({ pods: late, daemonSets: [{ ...multus, name: "other" }] }))).toEqual([]);
   expect(refused(outage({ pods: late, daemonSets: [{ ...multus, desired: 0, ready: 0 }] }))).toEqual([]);

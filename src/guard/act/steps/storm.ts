@@ -39,9 +39,11 @@ function unhealthyShare({ daemonSets }: World, { cniDaemons }: GuardSettings): n
 
 /**
  * The calls that a step adds. A removal is one DEL and ends the repeated ADD and DEL for that pod, so it saves calls unless
- * a new pod replaces it. A higher limit restarts daemons, which use the host's network. Other steps start and end no pod.
+ * a new pod replaces it. A restart starts pods. A higher limit restarts daemons, which use the host's network. Other steps
+ * start and end no pod.
  */
 function addedLoad(step: Step, { spec }: Decision, { pods, nowMs }: World): string | undefined {
+  if (step.action === "RestartWorkload") return "a restart starts pods that need a network";
   if (step.action !== "RemovePods") return undefined;
   const { namespace, shape } = spec.subject;
   // The same silence that counts as stopped, so that approving stop and recovery in a row does not wait.

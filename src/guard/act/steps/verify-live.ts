@@ -5,8 +5,10 @@ import { countOf } from "../../json-values.ts";
 import { projectDeployment, projectEndpointSlice } from "../../observe/project-workloads.ts";
 import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
 import { eachLivePod } from "./live-pods.ts";
+import { readyMissing } from "./rollout-live.ts";
 import { readObject } from "../read-object.ts";
 import type { StepContext } from "../step-runner.ts";
+import { outsideProblem } from "./verify-outside.ts";
 import { backlogText, isOfBacklog, shortOf, type BacklogGone } from "./verify-world.ts";
 
 /** Why a check does not hold in the API server. Applications are too many to read: the watch has them. */
@@ -16,16 +18,21 @@ export async function liveProblem(check: VerifyCheck, context: LiveContext): Pro
       return await daemonSet(check, context);
     case "DeploymentAvailable":
       return await deployment(check, context);
+    case "StatefulSetReady":
+      return await statefulSet(check, context);
     case "EndpointsReady":
       return await endpoints(check, context);
     case "BacklogGone":
       return await backlog(check, context);
     case "ApplicationsKnown":
       return undefined;
+    case "UrlAnswers":
+    case "ProbesSucceed":
+      return await outsideProblem(check, context);
   }
 }
 
-type LiveContext = Pick<StepContext, "api" | "signal" | "decision">;
+type LiveContext = Pick<StepContext, "api" | "signal" | "decision" | "clock" | "settings">;
 
 interface Place {
   readonly namespace: string;
@@ -59,6 +66,13 @@ async function deployment(place: Place, { api }: LiveContext): Promise<string | 
   const generation = countOf(objectOf(objectOf(live)["metadata"])["generation"]);
   const isSeen = countOf(objectOf(objectOf(live)["status"])["observedGeneration"]) >= generation;
   return isSeen ? undefined : `${place.namespace}/${place.name}: its controller has not yet seen the newest change`;
+}
+
+async function statefulSet(place: Place, { api }: LiveContext): Promise<string | undefined> {
+  const live = await readObject(api, workloadPath("statefulsets", place));
+  if (live === undefined) return shortOf(place);
+  const missing = readyMissing(live);
+  return missing === undefined ? undefined : `${place.namespace}/${place.name}: ${missing}`;
 }
 
 async function endpoints({ namespace, name }: Place, { api, signal }: LiveContext): Promise<string | undefined> {

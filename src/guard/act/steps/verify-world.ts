@@ -9,19 +9,30 @@ export function worldProblem(check: VerifyCheck, world: World, decision: Decisio
   switch (check.check) {
     case "BacklogGone":
       return backlog(check, world, decision);
-    case "DaemonSetReady": {
-      const found = world.daemonSets.find(isNamed(check));
-      return shortOf(check, found?.ready, found?.desired);
-    }
-    case "DeploymentAvailable": {
-      const found = world.deployments.find(isNamed(check));
-      return shortOf(check, found?.available, found?.desired);
-    }
+    case "DaemonSetReady":
+      return daemonSet(check, world);
+    case "DeploymentAvailable":
+      return deployment(check, world);
+    // These are asked elsewhere.
+    case "StatefulSetReady":
+    case "UrlAnswers":
+    case "ProbesSucceed":
+      return undefined;
     case "EndpointsReady":
       return endpoints(check, world.services.find(isNamed(check)));
     case "ApplicationsKnown":
       return applications(check.unknownMax, world);
   }
+}
+
+function daemonSet(place: Place, { daemonSets }: World): string | undefined {
+  const found = daemonSets.find(isNamed(place));
+  return shortOf(place, found?.ready, found?.desired);
+}
+
+function deployment(place: Place, { deployments }: World): string | undefined {
+  const found = deployments.find(isNamed(place));
+  return shortOf(place, found?.available, found?.desired);
 }
 
 export type BacklogGone = Extract<VerifyCheck, { readonly check: "BacklogGone" }>;
@@ -31,9 +42,11 @@ interface Place {
   readonly name: string;
 }
 
+export const goneText = "it is gone";
+
 /** What a workload lacks; without a desired number it is gone. */
 export function shortOf({ namespace, name }: Place, ready = 0, desired?: number): string | undefined {
-  if (desired === undefined) return `${namespace}/${name}: it is gone`;
+  if (desired === undefined) return `${namespace}/${name}: ${goneText}`;
   return ready < desired ? `${namespace}/${name}: ${ready} of ${desired} are ready` : undefined;
 }
 

@@ -4,10 +4,9 @@ import type { World } from "../../facts/world.ts";
 import { outage } from "../../outage.fixture.ts";
 import { minuteMs, outagePods, podList, stuckPod } from "../../world.fixture.ts";
 import { listStuckRunner } from "./list-stuck.ts";
-import { daemonSet, multusPath, Repair } from "./repair.fixture.ts";
+import { daemonSet, multusPath, Repair, traefikPath } from "./repair.fixture.ts";
 import { verifyRunner } from "./verify.ts";
 
-const traefikPath = "/apis/apps/v1/namespaces/kube-system/deployments/traefik";
 const podsPath = "/api/v1/namespaces/fc-desktop/pods";
 const slicesPath = "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices";
 
@@ -138,8 +137,9 @@ test("listStuckRunner gives workloads time to start by themselves, then lists th
   const result = await performed;
   expect(result).toEqual({
     message:
-      "1 workloads are stuck; the lines restart them: StatefulSet kube-system/db (1); 2 of those in the plan are no longer stuck",
+      "1 workloads are stuck; the lines restart or show them: StatefulSet kube-system/db (1); 2 of those in the plan are no longer stuck",
     lines: ["kubectl -n kube-system rollout restart statefulset/db"],
+    followed: [{ kind: "StatefulSet", namespace: "kube-system", name: "db" }],
   });
   expect(await listStuckRunner.check(repair.step("ListStuck"), repair.context())).toBe("the list is not written yet");
   await repair.context().report(result);
@@ -159,4 +159,64 @@ test("listStuckRunner does not wait for ever for changing workloads, and not at 
   const performed = listStuckRunner.perform(repair.step("ListStuck"), repair.context());
   await repair.clock.advance(305_000);
   expect((await performed).lines?.length).toBe(1);
+});
+
+const dbPath = "/apis/apps/v1/namespaces/shop/statefulsets/db";
+
+/** A StatefulSet that nobody knew of at the proposal has a pod that does not start. */
+function fallenLater(repair: Repair, boundMs = repair.clock.wallMs() - 10 * minuteMs): ReturnType<typeof stuckPod> {
+  return stuckPod("db-0", { namespace: "shop", owner: "StatefulSet/db", shape: "", boundMs });
+}
+
+/** The report goes into the status, as StepDrive does it. */
+function reporting(repair: Repair): ReturnType<Repair["context"]> {
+  const report = async (changes: object): Promise<void> => repair.mark("Verify", "Running", changes);
+  return Object.defineProperties(repair.context(), { report: { value: report } });
+}
+
+test("verifyRunner waits for a workload that fell after the proposal, while it is stuck and until it is ready", async () => {
+  const repair = recovered();
+  const step = repair.step("Verify");
+  const look = (): Promise<string | undefined> => verifyRunner.check(step, reporting(repair));
+  repair.facts = { pods: [fallenLater(repair)] };
+  expect(await look()).toBe("1 of 6 checks do not hold: StatefulSet shop/db has pods that do not start");
+  expect(repair.decision.status?.steps?.at(-1)?.followed).toEqual([
+    { kind: "StatefulSet", namespace: "shop", name: "db" },
+  ]);
+  // It has its network, and no more than that.
+  repair.facts = { pods: [] };
+  const live = (readyReplicas: number): object => ({ spec: { replicas: 2 }, status: { readyReplicas } });
+  repair.server.objects.set(dbPath, live(1));
+  expect(await look()).toBe("1 of 6 checks do not hold: StatefulSetReady shop/db: 1 of 2 are ready");
+  repair.server.objects.set(dbPath, live(2));
+  expect(await look()).toBeUndefined();
+  // A person has deleted it.
+  repair.server.objects.delete(dbPath);
+  expect(await look()).toBeUndefined();
+  expect((await verifyRunner.perform(step, repair.context())).message).toBe(
+    "All 5 checks hold, and so do those of 1 workloads that stopped starting after the proposal",
+  );
+});
+
+test("verifyRunner does not wait for a workload that was stuck before the cause began", async () => {
+  const repair = recovered();
+  repair.facts = { pods: [fallenLater(repair, repair.clock.wallMs() - 61 * minuteMs)] };
+  expect(await missing(repair)).toBeUndefined();
+});
+
+test("verifyRunner waits for a Job's pods to start, and for no more of it", async () => {
+  const repair = recovered();
+  repair.facts = { pods: [{ ...fallenLater(repair), owner: "Job/import" }] };
+  const look = (): Promise<string | undefined> => verifyRunner.check(repair.step("Verify"), reporting(repair));
+  expect(await look()).toContain("Job shop/import has pods that do not start");
+  repair.facts = { pods: [] };
+  expect(await look()).toBeUndefined();
+});
+
+test("verifyRunner counts what an earlier step has seen fall, although it is no longer stuck", async () => {
+  const repair = recovered();
+  repair.mark("ListStuck", "Done", { followed: [{ kind: "DaemonSet", namespace: "longhorn", name: "csi-plugin" }] });
+  const path = "/apis/apps/v1/namespaces/longhorn/daemonsets/csi-plugin";
+  repair.server.objects.set(path, { status: { desiredNumberScheduled: 3, numberReady: 0 } });
+  expect(await missing(repair)).toContain("DaemonSetReady longhorn/csi-plugin: 0 of 3 are ready");
 });
