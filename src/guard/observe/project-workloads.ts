@@ -10,7 +10,6 @@ import {
   type Dependency,
   type ServiceLabel,
 } from "../facts/depended-on.ts";
-import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
 import { gateAnnotation } from "../facts/gate-annotation.ts";
 import type {
   ContainerFacts,
