@@ -46,11 +46,49 @@ beforeAll(async () => {
   const token = server.must(["-n", "levee-system", "create", "token", "levee-guard", "--duration=1h"]).trim();
   const login = await server.kubeconfig(token);
   const places = ["--daemon-port", String(daemons.port), "--metrics-port", String(metricsPort)];
-  const gate = ["--gate-door", "label", "--gate-door", "http", "--gate-expiry", "30"];
+  giveDoorRights();
+  const doors = ["label", "http", "annotation", "lease"].flatMap((door) => ["--gate-door", door]);
+  const gate = [...doors, "--gate-expiry", "30"];
   const where = ["--kubeconfig", login, "--alertmanager", alertmanager.url];
   startGuard([...where, ...places, ...gate]);
   await untilPoliciesCount(server);
 }, 180_000);
+
+/** The lines of docs/gate.md. */
+function giveDoorRights(): void {
+  const account = "--serviceaccount=levee-system:levee-guard";
+  server.must(["create", "namespace", "medik8s-leases"]);
+  server.must(["create", "clusterrole", "levee-guard-annotates", "--verb=patch", "--resource=nodes"]);
+  server.must([
+    "create",
+    "clusterrolebinding",
+    "levee-guard-annotates",
+    "--clusterrole=levee-guard-annotates",
+    account,
+  ]);
+  const verbs = ["--verb=get,create,update,delete", "--resource=leases.coordination.k8s.io"];
+  server.must(["-n", "medik8s-leases", "create", "role", "levee-guard-gate", ...verbs]);
+  server.must([
+    "-n",
+    "medik8s-leases",
+    "create",
+    "rolebinding",
+    "levee-guard-gate",
+    "--role=levee-guard-gate",
+    account,
+  ]);
+}
+
+function annotation(): string {
+  return server.must(["get", "node", "k8s-master", "-o", "jsonpath={.metadata.annotations.levee\\.dev/reboot-gate}"]);
+}
+
+function leaseHolder(): string {
+  const { status, stdout } = server.kubectl([
+    ...["-n", "medik8s-leases", "get", "lease", "node-k8s-master", "-o", "jsonpath={.spec.holderIdentity}"],
+  ]);
+  return status === 0 ? stdout : "nobody";
+}
 
 /** Starts it again when it ends, as its Deployment does: it may lose its lease to a slow API server. */
 function startGuard(args: readonly string[]): void {
@@ -121,6 +159,8 @@ group("the reboot gate", () => {
     for (const { remedy } of gate.reasons) expect(remedy).toContain("levee gate except 'alertname=");
     expect(await gateOf("k8s-node1")).toBeUndefined();
     expect(doorOf(server, "k8s-master")).toBe("deny");
+    await until("the node says deny", () => annotation() === "deny FiringAlert ×3" || undefined);
+    await until("the lease is held", () => leaseHolder() === "levee-guard" || undefined);
     expect(server.must(["get", "rg"])).toMatch(/k8s-master +Deny +7m.* +FiringAlert ×3 +20/u);
     const asked = await fetch(`http://127.0.0.1:${metricsPort}/gate/k8s-master`);
     expect([asked.status, ((await asked.json()) as { reasons: unknown[] }).reasons.length]).toEqual([409, 3]); // our own JSON
@@ -175,12 +215,16 @@ group("the reboot gate", () => {
     expect(open.reasons.length).toBeGreaterThan(0);
     await until("both labels say allow", () => doorOf(server, "k8s-master") === "allow" || undefined);
     expect(doorOf(server, "k8s-node1")).toBe("deny");
+    await until("the node says allow", () => /^allow until 20.*Z$/u.test(annotation()) || undefined);
+    await until("the lease is given back", () => leaseHolder() === "nobody" || undefined);
     expect((await fetch(`http://127.0.0.1:${metricsPort}/gate/k8s-master`)).status).toBe(200);
     server.must(["-n", "levee-system", "delete", "decisionapproval", name]);
     await untilGate("the gate is closed", ({ verdict }) => verdict === "Deny");
     await until("both labels say deny", () => doorOf(server, "k8s-master") === "deny" || undefined);
   }, 180_000);
+});
 
+group("the reboot gate and its writer", () => {
   test("is written by the guard alone, whose account changes that label of a pod and nothing else", async () => {
     const path = `${ours}/rebootgates/k8s-master`;
     const body = { status: { verdict: "Allow" } };
@@ -196,6 +240,21 @@ group("the reboot gate", () => {
       { labels: { "levee.dev/reboot": "deny" }, annotations: { a: "b" } },
     ])
       expect(await patch(metadata)).toMatchObject({ code: 403 });
+    const node = (change: object): Promise<Answer> =>
+      server.ask({
+        method: "PATCH",
+        path: "/api/v1/nodes/k8s-node1",
+        type: mergePatch,
+        body: change,
+        as: { user: guardUser },
+      });
+    expect((await node({ metadata: { annotations: { "levee.dev/reboot-gate": "deny" } } })).code).toBe(200);
+    for (const changes of [
+      { metadata: { annotations: { other: "x" } } },
+      { metadata: { labels: { other: "x" } } },
+      { spec: { unschedulable: true } },
+    ])
+      expect(await node(changes)).toMatchObject({ code: 403 });
   });
 
   test("allows when nothing holds the node, and has an end when the guard is killed", async () => {

@@ -25,6 +25,7 @@ export const confiningPolicies: readonly string[] = [
   "levee-guard-changes-memory-only",
   "levee-guard-stops-sources-only",
   "levee-guard-writes-nothing-else",
+  "levee-guard-annotates-nodes-only",
 ];
 /** The policy and the binding that denies by label, which the label on a namespace relies on. */
 export const ownerPolicies: readonly string[] = [

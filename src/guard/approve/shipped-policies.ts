@@ -59,7 +59,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-writes-nothing-else",
-    specHash: "475f97be5a9a8e5b473b216e85cda4092722967976775c5c24d698a3b1c8fea6",
+    specHash: "ae4aeeb83938956b15e295b9ef9ac4dec6566f5228d72c2ff14676aefb836725",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -110,5 +110,15 @@ export const shippedPolicies: readonly {
     kind: "ValidatingAdmissionPolicyBinding",
     name: "levee-reboot-exception-names-its-author",
     specHash: "b52042aa4a158a773b77ecbc284075afb72928d7462046c80508ea45d92f30a8",
+  },
+  {
+    kind: "ValidatingAdmissionPolicy",
+    name: "levee-guard-annotates-nodes-only",
+    specHash: "df75d474a8585b7736a89a96f8947ae93bfbc138192ffe0501821d62f4921705",
+  },
+  {
+    kind: "ValidatingAdmissionPolicyBinding",
+    name: "levee-guard-annotates-nodes-only",
+    specHash: "341eec8fade78d4a5d1c89622fd4e6c24256e5f5b43881062278b63ccac0c599",
   },
 ];

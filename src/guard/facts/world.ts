@@ -50,6 +50,8 @@ export interface NodeFacts {
   /** When the taint of a cordon was added; absent when unknown. */
   readonly cordonedMs?: number;
   readonly isControlPlane?: true;
+  /** The annotation of the reboot gate, as written; absent without one. */
+  readonly gateAnnotation?: string;
   /** Another one means that the node was started again. */
   readonly bootId?: string;
 }

@@ -9,6 +9,9 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { BootWatch } from "./boot-watch.ts";
 import { BudgetPods } from "./budget-pods.ts";
+import { gateAnnotation } from "../facts/gate-annotation.ts";
+import { annotationChanges } from "./doors/annotation-door.ts";
+import { LeaseDoor } from "./doors/lease-door.ts";
 import { labelChanges, labelPatch, type DoorChange } from "./doors/label-door.ts";
 import type { GateFacts } from "./gate-facts.ts";
 import { gateFactsOf } from "./gate-facts-of.ts";
@@ -59,6 +62,7 @@ export class GateKeeper {
   readonly #boots = new BootWatch();
   readonly #turns = new TurnBook();
   readonly #budgetPods: BudgetPods;
+  readonly #leases: LeaseDoor;
   #report: LookReport | undefined;
   #failedWrites = 0;
   #looks = 0;
@@ -66,6 +70,7 @@ export class GateKeeper {
   constructor(options: GateKeeperOptions) {
     this.#options = options;
     this.#budgetPods = new BudgetPods(options);
+    this.#leases = new LeaseDoor(options);
   }
 
   /** Undefined before the first look, on a guard that never led. */
@@ -85,7 +90,7 @@ export class GateKeeper {
     const goesOn = (): boolean => this.#failedWrites - failedBefore < failuresPerLookMax;
     for (const write of gateWrites(wanted, before, clock.wallMs()))
       if (goesOn() && (await this.#write(write, term))) written.add(write.gate.node);
-    if (settings.doors.includes("label") && goesOn()) await this.#label(wanted, written, term);
+    if (goesOn()) await this.#doors(wanted, written, term);
     this.#looks += 1;
     this.#report = {
       endedMs: clock.monotonicMs(),
@@ -156,10 +161,18 @@ export class GateKeeper {
   }
 
   /** Opens a door only for a verdict that the API server has, and closes all others. */
-  async #label(wanted: readonly RebootGate[], written: ReadonlySet<string>, term: GateTerm): Promise<void> {
-    const { clock, facts, objects, settings, logger } = this.#options;
+  async #doors(wanted: readonly RebootGate[], written: ReadonlySet<string>, term: GateTerm): Promise<void> {
+    const { doors } = this.#options.gate;
+    const allowed = this.#allowed(wanted, written);
+    if (doors.includes("label")) await this.#label(allowed, term);
+    if (doors.includes("annotation")) await this.#annotate(wanted, allowed, term);
+    if (doors.includes("lease")) await this.#lease(wanted, allowed, term);
+  }
+
+  #allowed(wanted: readonly RebootGate[], written: ReadonlySet<string>): ReadonlySet<string> {
+    const { clock, objects } = this.#options;
     const nowMs = clock.wallMs();
-    const allowed = new Set(
+    return new Set(
       wanted
         .filter(({ verdict, node }) => {
           const isStanding = written.has(node) || standingVerdict(node, objects.gate(node), nowMs).isAllowed;
@@ -167,6 +180,26 @@ export class GateKeeper {
         })
         .map(({ node }) => node),
     );
+  }
+
+  async #annotate(wanted: readonly RebootGate[], allowed: ReadonlySet<string>, term: GateTerm): Promise<void> {
+    const gates = new Map(wanted.map((gate) => [gate.node, gate]));
+    for (const { node, to } of annotationChanges(this.#options.facts.world().nodes, gates, allowed)) {
+      const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+      const body = JSON.stringify({ metadata: { annotations: { [gateAnnotation]: to } } });
+      await this.#call({ method: "PATCH", path, body, contentType: mergePatch, deadlineMs: requestMs }, term);
+    }
+  }
+
+  async #lease(wanted: readonly RebootGate[], allowed: ReadonlySet<string>, term: GateTerm): Promise<void> {
+    const held = new Set(wanted.map(({ node }) => node).filter((node) => !allowed.has(node)));
+    await this.#leases
+      .hold(held, () => term.isHeld())
+      .catch((thrown: unknown) => this.#failed("/apis/coordination.k8s.io", thrown));
+  }
+
+  async #label(allowed: ReadonlySet<string>, term: GateTerm): Promise<void> {
+    const { facts, settings, logger } = this.#options;
     const changes = labelChanges(facts.world().pods, allowed, [settings.namespace, dropInNamespace]);
     for (const change of changes)
       if (await this.#call(labelRequest(change), term))
@@ -181,14 +214,15 @@ export class GateKeeper {
       return true;
     } catch (thrown) {
       if ([404, 409].includes(kubeStatusOf(thrown) ?? 0)) return false;
-      this.#failedWrites += 1;
-      const { message } = toLeveeError(thrown, "Cannot write");
-      this.#options.logger.warn("Cannot write for the reboot gate; it stays closed", {
-        path: request.path,
-        error: message,
-      });
+      this.#failed(request.path, thrown);
       return false;
     }
+  }
+
+  #failed(path: string, thrown: unknown): void {
+    this.#failedWrites += 1;
+    const { message } = toLeveeError(thrown, "Cannot write");
+    this.#options.logger.warn("Cannot write for the reboot gate", { path, error: message });
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type Dependency,
   type ServiceLabel,
 } from "../facts/depended-on.ts";
+import { gateAnnotation } from "../facts/gate-annotation.ts";
 import type {
   ContainerFacts,
   DaemonSetFacts,
@@ -47,6 +48,7 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
     ...(controlPlaneLabels.some((label) => label in objectOf(metadataOf(value)["labels"]))
       ? { isControlPlane: true as const }
       : {}),
+    ...whenKnown("gateAnnotation", textOf(objectOf(metadataOf(value)["annotations"])[gateAnnotation])),
     ...whenKnown("bootId", textOf(objectOf(status["nodeInfo"])["bootID"])),
   };
 }
