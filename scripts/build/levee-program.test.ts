@@ -3,11 +3,9 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { compileLevee } from "./levee-program.ts";
+import { compileLevee, programSources } from "./levee-program.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** Everything that the program is made of. */
-const sources = ["src", "docs/errors.md", "docs/runbooks", "package.json", "tsconfig.json"];
 const packages = ["node_modules/yaml", "node_modules/commander"];
 let folder = "";
 
@@ -19,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function compiledIn(name: string): string {
   const checkout = join(folder, name);
-  for (const path of [...sources, ...packages]) {
+  for (const path of [...programSources, ...packages]) {
     mkdirSync(dirname(join(checkout, path)), { recursive: true });
     cpSync(join(root, path), join(checkout, path), { recursive: true });
   }

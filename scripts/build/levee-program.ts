@@ -5,6 +5,15 @@ import { bunRuntime } from "./bun-runtime.ts";
 import { dist, root, type Part } from "./part.ts";
 
 const targets = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
+/** What the program is made of, beside its packages; `levee explain` contains the text of the pages. */
+export const programSources = [
+  "src",
+  "docs/errors.md",
+  "docs/gate.md",
+  "docs/runbooks",
+  "package.json",
+  "tsconfig.json",
+];
 export const hostArchitecture: Architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
 /** The daemon and the commands as one program. The same sources give the same bytes, in every folder. */
@@ -13,8 +22,7 @@ export function leveePart(architecture: Architecture): Part {
   return {
     name: isForHere ? "levee" : `levee for ${architecture}`,
     output: isForHere ? join(dist, "levee") : join(dist, `linux-${architecture}`, "levee"),
-    // `levee explain` contains the text of these pages.
-    inputs: ["src", "docs/errors.md", "docs/runbooks", "package.json", "package-lock.json", "tsconfig.json"],
+    inputs: [...programSources, "package-lock.json"],
     tool: () => `${Bun.version} ${architecture}`,
     build: (to) => compileLevee(root, to, isForHere ? [] : crossOptions(architecture)),
   };

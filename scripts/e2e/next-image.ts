@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { version } from "../../src/base/version.ts";
-import { compileLevee, hostArchitecture } from "../build/levee-program.ts";
+import { compileLevee, hostArchitecture, programSources } from "../build/levee-program.ts";
 import { readTar, type Entries } from "../debian/tar.ts";
 import type { Images } from "../image/made-images.ts";
 import { FileTree } from "../image/file-tree.ts";
@@ -13,8 +13,6 @@ const root = resolve(import.meta.dirname, "../..");
 const outDir = join(root, "dist/image-next");
 const archive = "levee.oci.tar";
 const nextVersion = `${version}-next`;
-/** What the program is made of. */
-const sources = ["src", "docs/errors.md", "docs/runbooks", "package.json", "tsconfig.json"];
 
 /**
  * The image to update to in tests: the daemon's image of this checkout with the program built once more, with a higher
@@ -36,7 +34,7 @@ export function makeNextImage(current: Images): void {
 function programLayer(): Layer {
   const folder = mkdtempSync(join(tmpdir(), "levee-next-"));
   try {
-    for (const path of sources) {
+    for (const path of programSources) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }

@@ -93,7 +93,9 @@ describe("writeRelease", () => {
     const unchanged = site.filter((file) => /levee\.dev\/levee(?:-guard)?(?:@|$)/mu.test(file.text));
     expect(unchanged.map(({ path }) => path)).toEqual([]);
     const install = site.find(({ path }) => path === "install.yaml");
-    expect(install?.text).toBe(text("install.yaml").replaceAll("levee.dev/", "registry.example.com/site/"));
+    expect(install?.text).toBe(
+      text("install.yaml").replaceAll(/levee\.dev\/(?=levee(?:-guard)?@)/gu, "registry.example.com/site/"),
+    );
     expect(install?.images).toBe(3);
   });
 
