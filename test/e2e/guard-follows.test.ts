@@ -290,15 +290,16 @@ group("two guards, a leader that is killed and one that is frozen", () => {
     const taken = await desk.until(recover, "is taken over", ({ status }) => status?.takeovers === 1, 60_000);
     expect(taken.status).toMatchObject({ phase: "Running", approval: { by: "alice" } });
     process.kill(frozen.pid, "SIGCONT");
-    startKubelet();
     await until("the frozen one has ended", () => !frozen.isRunning || undefined, { timeoutMs: 30_000 });
     frozen.start();
+    // No kubelet ends a pod yet, so the removal cannot be over before its second leader is.
+    await leader().restart("SIGKILL");
+    await desk.until(recover, "is taken over again", ({ status }) => status?.takeovers === 2, 60_000);
+    startKubelet();
     const isRemoved = ({ status }: Decision): boolean => status?.steps?.[0]?.phase === "Done";
     const after = await desk.until(recover, "has removed the pods", isRemoved, 180_000);
     const { removed = 0, gone = 0, leftAlone = [] } = after.status?.steps?.[0] ?? {};
     expect([removed + gone, leftAlone]).toEqual([45, []]);
-    // In the step that lists stuck workloads.
-    await leader().restart("SIGKILL");
     const ended = await desk.untilPhase(recover, "Succeeded", 240_000);
     expect(ended.status?.takeovers).toBe(2);
     expect(ended.spec.planHash).toBe(revised.spec.planHash);
