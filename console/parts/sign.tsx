@@ -34,12 +34,17 @@ export function Sign({ state, label }: { readonly state: SignState; readonly lab
 
 /** The server says some states as free words. */
 export function signOf(state: string): SignState {
-  if (state === "ready" || state === "attached" || state === "live" || state === "well") return "ok";
-  if (state === "waiting" || state === "starting" || state === "attaching") return "busy";
-  if (state === "watch" || state === "held" || state === "stale") return "warning";
-  if (state === "not-ready" || state === "act" || state === "refused") return "failed";
-  return isSignState(state) ? state : "unknown";
+  return isSignState(state) ? state : (otherWords[state.toLowerCase()] ?? "unknown");
 }
+
+const otherWords: Readonly<Record<string, SignState>> = {
+  "ready": "ok",
+  "attached": "ok",
+  "waiting": "busy",
+  "attaching": "busy",
+  "held": "warning",
+  "not-ready": "failed",
+};
 
 function isSignState(state: string): state is SignState {
   return state in shapes;
