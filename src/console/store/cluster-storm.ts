@@ -1,6 +1,6 @@
 import type { ClassLine, FailureLine, HeldLine, StormView } from "../../wire/console-storm.ts";
 import type { PodBook } from "../view/pod-book.ts";
-import { shownNamespaces, stormSpanMs, stormStepMs, type StormCount, type StormRing } from "../view/storm-ring.ts";
+import { shownNamespaces, type StormCount, type StormRing } from "../view/storm-ring.ts";
 import type { ClusterWorld } from "./cluster-sights.ts";
 import type { DaemonSaid } from "./daemon-asker.ts";
 import { classNames } from "../facts/daemon-facts.ts";
@@ -19,8 +19,8 @@ export function stormCount(book: PodBook, said: ReadonlyMap<string, DaemonSaid>)
 
 export function stormView({ copy, book, said }: ClusterWorld, ring: StormRing): StormView {
   return {
-    spanMs: stormSpanMs,
-    stepMs: stormStepMs,
+    spanMs: ring.spanMs,
+    stepMs: ring.stepMs,
     namespaces: shownNamespaces(ring.points),
     points: ring.points,
     liveSinceMs: ring.liveSinceMs,

@@ -1,7 +1,7 @@
 import type { StormPoint } from "../../wire/console-storm.ts";
 
 export const stormSpanMs = 3_600_000;
-export const stormStepMs = 5_000;
+const usualStepMs = 5_000;
 /** Namespaces with a curve of their own. */
 const namespacesMax = 8;
 
@@ -17,11 +17,18 @@ export interface StormCount {
   readonly byClass: readonly number[];
 }
 
-/** The last hour, a point every five seconds. It never grows beyond that. */
+/** The last hour, a point every five seconds, unless told otherwise. It never grows beyond that. */
 export class StormRing {
+  readonly stepMs: number;
+  readonly spanMs: number;
   #points: StormPoint[] = [];
   #doneSoFar: number | undefined;
   #liveSinceMs = 0;
+
+  constructor(stepMs: number = usualStepMs, spanMs: number = stormSpanMs) {
+    this.stepMs = stepMs;
+    this.spanMs = spanMs;
+  }
 
   /** Since when points were counted; earlier ones were filled in. */
   get liveSinceMs(): number {
@@ -36,13 +43,13 @@ export class StormRing {
   add(atMs: number, count: StormCount): void {
     const last = this.#points.at(-1);
     // A clock that was set back must not stop the plot.
-    if (last !== undefined && atMs >= last.atMs && atMs - last.atMs < stormStepMs) return;
+    if (last !== undefined && atMs >= last.atMs && atMs - last.atMs < this.stepMs) return;
     if (this.#liveSinceMs === 0) this.#liveSinceMs = atMs;
     const done = Math.max(0, count.doneSoFar - (this.#doneSoFar ?? count.doneSoFar));
     this.#doneSoFar = count.doneSoFar;
     const { waiting, attached } = count;
     this.#points.push({ atMs, waiting, attached, done, ...namespacesOf(count), ...classesOf(count) });
-    this.#points = this.#points.filter((point) => point.atMs > atMs - stormSpanMs && point.atMs <= atMs);
+    this.#points = this.#points.filter((point) => point.atMs > atMs - this.spanMs && point.atMs <= atMs);
   }
 
   /** Puts earlier points before the first one. */
