@@ -1,9 +1,10 @@
 /**
- * Builds dist/levee-shim (Rust, static) and dist/levee (the daemon and the commands, one executable).
+ * Builds dist/levee-shim (Rust, static) and dist/levee (the daemon, the commands and the console's page, one executable).
  * A part whose inputs are unchanged is left alone. `bun scripts/build.ts [--shim-only]`
  */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { consolePagePart } from "./build/console-page.ts";
 import { hostArchitecture, leveePart } from "./build/levee-program.ts";
 import { buildPart, dist, root } from "./build/part.ts";
 import { ownShimPart, shippedShimPart } from "./build/shim-program.ts";
@@ -23,14 +24,16 @@ export interface Programs {
 export function build(options: { readonly shimOnly: boolean }): void {
   mkdirSync(dist, { recursive: true });
   buildPart(ownShimPart);
-  if (!options.shimOnly) buildPart(leveePart(hostArchitecture));
+  if (!options.shimOnly) for (const part of [consolePagePart, leveePart(hostArchitecture)]) buildPart(part);
   for (const name of pluginFiles) copyFileSync(join(root, "deploy/plugin", name), join(dist, name));
 }
 
 /** Builds the programs that are shipped for an architecture: the same bytes on every machine. */
 export function buildShipped(architecture: Architecture, pins: Pins = readPins()): Programs {
   mkdirSync(dist, { recursive: true });
-  for (const part of [leveePart(architecture), shippedShimPart(architecture, pins)]) buildPart(part);
+  // The page first: it is embedded into the program.
+  const parts = [consolePagePart, leveePart(architecture), shippedShimPart(architecture, pins)];
+  for (const part of parts) buildPart(part);
   return shippedPrograms(architecture, pins);
 }
 

@@ -2,12 +2,14 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { Architecture } from "../debian/pins.ts";
 import { bunRuntime } from "./bun-runtime.ts";
+import { consolePageFile } from "./console-page.ts";
 import { dist, root, type Part } from "./part.ts";
 
 const targets = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
 /** What the program is made of, beside its packages; `levee explain` contains the text of the pages. */
 export const programSources = [
   "src",
+  consolePageFile,
   "docs/errors.md",
   "docs/gate.md",
   "docs/runbooks",

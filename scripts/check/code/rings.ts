@@ -97,7 +97,7 @@ function importProblems(path: string, found: Import): readonly Problem[] {
 function relativeProblems(path: string, found: Import): readonly Problem[] {
   const target = targetOf(path, found);
   if (!target.startsWith("src/")) {
-    if (isTestFile(path) || isVersion(path, target) || isPage(path, target)) return [];
+    if (isTestFile(path) || isVersion(path, target) || isPage(path, target) || isBuiltPage(path, target)) return [];
     const remedy = "What ships must not depend on scripts or tests: move it into src/";
     return problem(path, found, `src/ imports ${target}`, remedy);
   }
@@ -144,6 +144,11 @@ function isVersion(path: string, target: string): boolean {
 /** `levee explain` prints our pages; the build puts their text into the program. */
 function isPage(path: string, target: string): boolean {
   return folderOf(path) === "cli" && /^docs\/.*\.md$/u.test(target);
+}
+
+/** The server of the console embeds the page that the build has bundled. */
+function isBuiltPage(path: string, target: string): boolean {
+  return folderOf(path) === "console" && target === "dist/console/page.json.txt";
 }
 
 /** A cycle through a late `import()` or a `typeof import()`, which lint does not follow. */
