@@ -1,14 +1,13 @@
 /**
- * `bun scripts/console-page.ts [NODES] [PORT]`: the page of dist/console/page.txt on a server with invented facts, for
+ * `bun scripts/console-page.ts [NODES] [PORT]`: the page of dist/console/ on a server with invented facts, for
  * work on the page.
  */
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { systemClock } from "../src/base/clock.ts";
 import { ConsoleServer } from "../src/console/serve/console-server.ts";
 import { InventedDesk, InventedViewers } from "../src/console/serve/invented.fixture.ts";
 import { loopbackHost } from "../src/console/serve/own-host.ts";
-import { parsePageFiles } from "../src/console/serve/page-files.ts";
+import { pageFiles } from "../src/console/serve/page-files.ts";
+import { embeddedPage } from "../src/console/embedded-page.ts";
 
 const [nodes = "3", port = "0"] = process.argv.slice(2);
 const log = (message: string, fields?: object): void => console.error(message, fields);
@@ -21,7 +20,7 @@ const server = new ConsoleServer({
   rules: (own) => ({ token: "page", isOwnHost: loopbackHost(own), schemes: ["http"] }),
   viewers: new InventedViewers(),
   desk,
-  files: parsePageFiles(readFileSync(join(resolve(import.meta.dirname, ".."), "dist/console/page.txt"), "utf8")),
+  files: pageFiles(await embeddedPage()),
   explainFailure: (thrown) => ({ status: 500, problem: { code: "internal", message: String(thrown), remedy: "" } }),
 });
 console.log(`http://127.0.0.1:${await server.listen()}/page/`);

@@ -1,6 +1,6 @@
-import { isObject } from "../../kube/client/json-fields.ts";
+import type { EmbeddedPage } from "../embedded-page.ts";
 
-/** The page's files by name, as `npm run build` puts them into the program. */
+/** The page's files by name. */
 export type PageFiles = ReadonlyMap<string, string>;
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -14,9 +14,12 @@ export function contentTypeOf(name: string): string {
   return contentTypes[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
 }
 
-/** Reads the bundle: one JSON object of file name → text. Throws when it is not that. */
-export function parsePageFiles(text: string): PageFiles {
-  const files: unknown = JSON.parse(text);
-  if (!isObject(files)) throw new TypeError("Cannot read the page's bundle: it must be an object");
-  return new Map(Object.entries(files).flatMap(([name, file]) => (typeof file === "string" ? [[name, file]] : [])));
+/** By the names under which the page asks for them. */
+export function pageFiles({ html, script, style, icon }: EmbeddedPage): PageFiles {
+  return new Map([
+    ["index.html", html],
+    ["console.js", script],
+    ["console.css", style],
+    ["icon.svg", icon],
+  ]);
 }
