@@ -144,6 +144,7 @@ function headOf({ method = "", url = "", headers }: IncomingMessage): SeenHead {
     host: headers.host ?? "",
     origin: headers.origin,
     fetchSite: oneOf(headers["sec-fetch-site"]),
+    fetchMode: oneOf(headers["sec-fetch-mode"]),
     contentType: headers["content-type"],
   };
 }

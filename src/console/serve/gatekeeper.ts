@@ -11,6 +11,8 @@ export interface SeenHead {
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`, which browsers set and pages cannot. */
   readonly fetchSite: string | undefined;
+  /** `Sec-Fetch-Mode`: `navigate` when a person follows a link or opens a bookmark. */
+  readonly fetchMode: string | undefined;
   readonly contentType: string | undefined;
 }
 
@@ -34,7 +36,9 @@ export function letIn(head: SeenHead, rules: GateRules): ConsoleRoute {
   if (!rules.isOwnHost(head.host)) throw new Refused("wrong-host");
   if (head.target.length > targetCharsMax) throw new Refused("too-long");
   const address = addressOf(head.target, rules.token);
-  requireOwnPage(head, rules);
+  // The page has nothing of the cluster in it, and cannot be framed: a link to it may stand anywhere.
+  const isLink = head.method === "GET" && address.path === "" && head.fetchMode === "navigate";
+  if (!isLink) requireOwnPage(head, rules);
   if (!["GET", "HEAD", "POST"].includes(head.method)) throw new Refused("wrong-method");
   const route = consoleRoute(head.method, address.path, new URLSearchParams(address.query));
   if (route === undefined) throw new Refused("wrong-address");

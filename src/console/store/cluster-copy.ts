@@ -97,6 +97,16 @@ export class ClusterCopy {
     return [...this.daemonSets.store.values()].some(({ isOurs }) => isOurs);
   }
 
+  /** `NAMESPACE/NAME` of the pod of Levee's daemon on the node; empty when there is none. */
+  daemonOn(node: string): string {
+    const owners = [...this.daemonSets.store.values()]
+      .filter(({ isOurs }) => isOurs)
+      .map(({ namespace, name }) => `${namespace} DaemonSet/${name}`);
+    for (const { namespace, name, owner, node: on } of this.pods.store.values())
+      if (on === node && owners.includes(`${namespace} ${owner}`)) return `${namespace}/${name}`;
+    return "";
+  }
+
   /** Called with each change of anything. */
   onChange(listener: () => void): void {
     for (const { store } of this.#all) store.onChange(listener);

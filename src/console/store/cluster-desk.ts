@@ -33,11 +33,12 @@ export interface ClusterDeskOptions extends CopyOptions {
   readonly history: (hours: number) => Promise<StormHistory | undefined>;
 }
 
-/** A pod that somebody asks about. The node is empty when the copy does not have it. */
-export interface PodAt {
+/** A pod that somebody asks about. */
+interface PodAt {
   readonly namespace: string;
   readonly name: string;
-  readonly node: string;
+  /** `NAMESPACE/NAME` of the daemon's pod on its node; empty when there is none. */
+  readonly daemon: string;
 }
 
 const alertsMs = 30_000;
@@ -106,7 +107,7 @@ export class ClusterDesk implements ConsoleDesk {
 
   pod(namespace: string, name: string): Promise<ConsolePodStory | undefined> {
     const { node = "" } = this.#copy.pods.store.get(namespace, name) ?? {};
-    return this.#options.story({ namespace, name, node });
+    return this.#options.story({ namespace, name, daemon: node === "" ? "" : this.#copy.daemonOn(node) });
   }
 
   network(name: string): ConsoleNetworkStory | undefined {
