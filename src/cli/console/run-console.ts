@@ -1,6 +1,5 @@
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import { exportPage } from "../../console/export/export-page.ts";
 import type { RefusalCounts } from "../../console/serve/refusal-counts.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
@@ -14,11 +13,12 @@ import { print } from "../terminal/print.ts";
 import { hasScreen, openBrowser, type OpenedBrowser } from "./browser.ts";
 import { composeCluster, composeNode, type ComposedConsole } from "./compose-console.ts";
 import type { ConsoleOptions } from "./console-options.ts";
+import { noteLogger, silentLogger } from "./note-logger.ts";
 import { serveConsole } from "./serve-console.ts";
 
 /** Serves the console until Ctrl-C, or writes it into a file. */
 export async function runConsole(context: Context, options: ConsoleOptions): Promise<void> {
-  const logger = noteLogger(context);
+  const logger = noteLogger(context.shell);
   const composed = await compose(context, options);
   if (options.export !== undefined) return await writeExport(context, composed, options.export);
   const { shell } = context;
@@ -34,8 +34,7 @@ async function compose(context: Context, options: ConsoleOptions): Promise<Compo
   try {
     const access = await kubeAccess(context.shell, options);
     await requireServer(context, access);
-    // The page shows which facts are old; a line for each attempt would only fill the terminal.
-    return await composeCluster({ context, access, options, logger: silent });
+    return await composeCluster({ context, access, options, logger: silentLogger });
   } catch (thrown) {
     const isAsked = [options.kubeconfig, options.context, options.inCluster].some((value) => value !== undefined);
     const isMissing = thrown instanceof CommandFailure && thrown.code === "usage";
@@ -120,14 +119,4 @@ function untilInterrupted(signal: AbortSignal): Promise<void> {
 function tellRefusals({ shell }: Context, refusals: RefusalCounts): void {
   const counts = [...refusals.all()].map(([code, count]) => `${count} × ${code}`);
   if (counts.length > 0) shell.stderr.write(`Note: requests that were refused: ${counts.join(", ")}\n`);
-}
-
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
-function noteLogger({ shell }: Context): Logger {
-  const note = (message: string, fields: object = {}): void => {
-    const facts = Object.entries(fields).map(([key, value]) => `${key} ${String(value)}`);
-    shell.stderr.write(`Note: ${message}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}\n`);
-  };
-  return { ...silent, warn: note, error: note };
 }
