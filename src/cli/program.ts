@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { addAttach } from "./commands/attach.ts";
 import { addCheck } from "./commands/check.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addConsole } from "./console/console-command.ts";
 import { addDaemon } from "./commands/daemon.ts";
 import { addDecisions } from "./commands/decisions.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -74,6 +75,7 @@ export function buildProgram(shell: Shell): Command {
     addLeaks,
     addCheck,
     addStatus,
+    addConsole,
     addDecisions,
     addGate,
     addReport,

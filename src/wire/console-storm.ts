@@ -35,7 +35,8 @@ export interface StormPoint {
 export interface ClassLine {
   readonly class: string;
   readonly waiting: number;
-  readonly running: number;
+  /** Absent in a cluster, where daemons do not tell it by class. */
+  readonly running?: number;
   readonly oldestWaitMs: number;
 }
 

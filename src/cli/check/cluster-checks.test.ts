@@ -3,7 +3,7 @@ import { minuteMs, nowMs, outagePods, stuckPod } from "../../guard/world.fixture
 import { emptyBudget } from "../../guard/act/removal/removal-budget.ts";
 import { multus } from "../../guard/outage.fixture.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
-import { metricsOf } from "../cluster/metric-lines.ts";
+import { metricsOf } from "../../wire/metric-lines.ts";
 import { cniDaemonsOf } from "../cluster/project.ts";
 import { isRefusable } from "../cluster/refusable-pod.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";

@@ -3,7 +3,7 @@ import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
 import type { DaemonSetFacts } from "../../guard/facts/world.ts";
 import { isLeveeDaemon, partText } from "../cluster/cni-daemon-set.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
-import { metricOf } from "../cluster/metric-lines.ts";
+import { metricOf } from "../../wire/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
 import { gateWords, rebootBacklog } from "../gate/reboot-backlog.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";

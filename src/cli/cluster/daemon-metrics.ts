@@ -1,5 +1,5 @@
 import { isLeveeDaemon } from "./cni-daemon-set.ts";
-import { metricsOf, type Metric } from "./metric-lines.ts";
+import { metricsOf, type Metric } from "../../wire/metric-lines.ts";
 import { see, seeList, seeText, valueOr, type Asking, type Seen } from "./seen.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";

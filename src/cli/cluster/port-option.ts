@@ -1,5 +1,8 @@
 import { usageFailure } from "../failure.ts";
 
+/** The manifests set this port. */
+export const metricsPortDefault = "9810";
+
 /** The value of `--metrics-port`; `example` is for the error message. */
 export function metricsPortOf(text: string, example: string): number {
   return portOf("--metrics-port", text, example);

@@ -8,7 +8,7 @@ import { thisNode } from "../check/this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
-import { metricsPortOf } from "../cluster/port-option.ts";
+import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { openKubeApi } from "../cluster/kube-access.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
@@ -23,9 +23,6 @@ interface NodeOptions {
   readonly wait?: boolean;
   readonly failOn?: string;
 }
-
-/** The manifests set this port. */
-export const metricsPortDefault = "9810";
 
 export function addCheckNode(check: Command, shell: Shell): void {
   const command = check

@@ -19,11 +19,11 @@ import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { paintFor } from "../terminal/paint.ts";
-import { metricsPortOf } from "../cluster/port-option.ts";
+import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Shell } from "../shell.ts";
-import { addCheckNode, metricsPortDefault } from "./check-node.ts";
+import { addCheckNode } from "./check-node.ts";
 
 interface CheckOptions extends ClusterCommandOptions, WaitOptions {
   readonly failOn: string;

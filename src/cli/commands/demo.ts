@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { watchNodeIfPossible } from "../console/watch-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { usageFailure } from "../failure.ts";
@@ -29,6 +30,6 @@ export function addDemo(program: Command, shell: Shell): void {
     const { output } = context.settings;
     if (output === "json" || output === "yaml")
       throw usageFailure(`Cannot print the demo as ${output}: its output is for people only`, "levee demo --once");
-    await runDemo(context, { isOnce: options.once === true });
+    await runDemo(context, { isOnce: options.once === true, serve: watchNodeIfPossible });
   });
 }

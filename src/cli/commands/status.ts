@@ -15,14 +15,13 @@ import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure } from "../failure.ts";
 import { paintFor } from "../terminal/paint.ts";
-import { metricsPortOf } from "../cluster/port-option.ts";
+import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { print } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { seeAlerts } from "../cluster/status/alerts.ts";
 import { isWell, statusText } from "../cluster/status/status-text.ts";
 import { statusView, type StatusView } from "../cluster/status/status-view.ts";
 import type { Shell } from "../shell.ts";
-import { metricsPortDefault } from "./check-node.ts";
 
 interface StatusOptions extends ClusterCommandOptions, WaitOptions {
   readonly metricsPort: string;

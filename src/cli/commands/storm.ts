@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { inviteAudience } from "../console/watch-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { requirePluginFolders } from "../node/shim-options.ts";
@@ -9,6 +10,7 @@ import type { Shell } from "../shell.ts";
 interface StormOptions extends StormWords {
   readonly plugins?: string;
   readonly report?: string;
+  readonly console?: true;
 }
 
 export function addStorm(program: Command, shell: Shell): void {
@@ -43,6 +45,7 @@ export function addStorm(program: Command, shell: Shell): void {
     .option("--until-it-breaks", "double the pods until a storm does not hold, and show the last size that held")
     .option("--max-pods <number>", `the largest size of --until-it-breaks, at most ${podsMax}`, stormDefaults.maxPods)
     .option("--report <file>", "write a self-contained HTML page with plots")
+    .option("--console", "watch the storm in a browser on this machine: the page of levee console")
     .addHelpText(
       "after",
       [
@@ -56,6 +59,7 @@ export function addStorm(program: Command, shell: Shell): void {
         examples(
           "levee storm --pods 219 --limit 50Mi",
           "levee storm --pods 219 --limit 50Mi --cpu 100m --critical --second-within 1.5s",
+          "levee storm --pods 219 --console",
           "levee storm --until-it-breaks --report storm.html",
           "levee storm --delegate /etc/cni/net.d/10-site.conflist --plugins /opt/cni/bin -o json",
         ),
@@ -74,6 +78,7 @@ export function addStorm(program: Command, shell: Shell): void {
       sizes: sizesOf(plan, options),
       isUntilItBreaks: options.untilItBreaks === true,
       report: options.report,
+      ...(options.console === true ? { invite: inviteAudience } : {}),
     });
   });
 }

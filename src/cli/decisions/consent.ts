@@ -66,6 +66,12 @@ export async function requireConsent(
     throw missing("approval-required", `Cannot ${commandOf(verdict)} ${name}: there is no terminal to confirm it`, {
       remedy: `levee decisions ${commandOf(verdict)} ${name} --plan-hash ${planHash}`,
     });
+  requireNamed(decision, verdict, typed);
+}
+
+/** Throws unless the person typed the Decision's name. */
+export function requireNamed({ metadata }: Decision, verdict: Verdict, typed: string): void {
+  const { name } = metadata;
   if (typed.trim() !== name)
     throw missing(
       "approval-required",

@@ -74,7 +74,10 @@ async function readAfter(shell: Shell, source: DecisionSource, decision: Decisio
 }
 
 /** A repeated approval, after Ctrl-C perhaps, follows the one that stands and creates no second. */
-function standingApproval({ decision, approvals }: ApprovableDecision): DecisionApproval | undefined {
+export function standingApproval({
+  decision,
+  approvals,
+}: Pick<ApprovableDecision, "decision" | "approvals">): DecisionApproval | undefined {
   if (!["Approved", "Running"].includes(decisionPhase(decision))) return undefined;
   return approvals.find(({ metadata }) => metadata.name === decision.status?.approval?.name);
 }
@@ -91,7 +94,7 @@ function showOutcome({ shell, settings }: Context, approval: DecisionApproval, l
   });
 }
 
-function newApprovalText({ metadata, spec }: DecisionApproval): string {
+export function newApprovalText({ metadata, spec }: DecisionApproval): string {
   const limit = spec.verdict === "Approve" ? "; the approval is void unless the plan begins within 15 minutes" : "";
   return `${spec.by.username} gave the verdict ${spec.verdict} on ${spec.decision}${limit}\nTo withdraw it: kubectl -n ${metadata.namespace} delete decisionapproval ${metadata.name}\n`;
 }

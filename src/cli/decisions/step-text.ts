@@ -10,7 +10,7 @@ const targetsShown = 5;
 /** One step of a plan: what it does, when it may begin, how it is checked, and its kubectl lines. */
 export function stepText(step: Step, status: StepStatus | undefined, paint: Paint): string {
   const lines = [
-    ...detailsOf(step).map((detail) => `does: ${detail}`),
+    ...stepDetails(step).map((detail) => `does: ${detail}`),
     ...step.preconditions.map((rule) => `only if: ${rule}`),
     `done when: ${step.check.what} (within ${step.check.deadlineSeconds} s)`,
     ...statusLines(status).map((line) => `now: ${line}`),
@@ -23,7 +23,7 @@ export function stepText(step: Step, status: StepStatus | undefined, paint: Pain
 }
 
 /** The important parameters in words; `-o yaml` prints all of them. */
-function detailsOf(step: Step): readonly string[] {
+export function stepDetails(step: Step): readonly string[] {
   switch (step.action) {
     case "StopSource": {
       const { stopSource } = step;

@@ -47,9 +47,10 @@ describe("gotText", () => {
 
 describe("howToGoOn", () => {
   test("gives commands that work as they stand", () => {
-    const text = howToGoOn(demoSite(true), "/opt/levee/levee", plain);
+    const text = howToGoOn(demoSite(true), { levee: "/opt/levee/levee", console: "http://127.0.0.1:1/t/" }, plain);
     expect(text).toContain("  export LEVEE_SOCKET_DIR=/run/levee-demo LEVEE_STATE_DIR=/var/lib/levee-demo\n");
     expect(text).toContain("  /opt/levee/levee attach web --networks dmz,lan\n  ip netns exec levee-web ip addr\n");
+    expect(text).toContain("Watch it in a browser: http://127.0.0.1:1/t/\n");
     expect(text).toContain("Ctrl-C");
   });
 });

@@ -29,10 +29,15 @@ export function gotText(facts: DemoFacts, paint: Paint): string {
 }
 
 /** Exact commands to copy into another terminal. */
-export function howToGoOn(site: Site, levee: string, paint: Paint): string {
+export function howToGoOn(
+  site: Site,
+  { levee, console: page }: { readonly levee: string; readonly console?: string | undefined },
+  paint: Paint,
+): string {
   const networks = site.networks.map(({ name }) => name);
   const web = { namespace: site.pod.namespace, name: "web" };
   return [
+    page === undefined ? "" : `\n${paint("bold", "Watch it in a browser:")} ${page}\n`,
     `\n${paint("bold", "What to try next, in another terminal as root:")}\n`,
     `  export LEVEE_SOCKET_DIR=${site.runDir} LEVEE_STATE_DIR=${site.stateDir}\n`,
     `  ${levee} ls -o wide\n`,
@@ -40,6 +45,7 @@ export function howToGoOn(site: Site, levee: string, paint: Paint): string {
     `  ${levee} attach ${web.name} --networks ${networks.toReversed().join(",")}\n`,
     `  ip netns exec ${netnsName(web)} ip addr\n`,
     `  ${levee} detach ${web.name}\n`,
+    `  ${levee} storm --console\n`,
     `\nNetworks are files in ${site.stateDir}/directory/networks; the daemon's log is ${site.stateDir}/daemon.log.\n`,
     "Ctrl-C ends the demo and removes everything it made.\n",
   ].join("");

@@ -18,8 +18,14 @@ import { withProgress } from "../terminal/progress.ts";
 import { readConf } from "../node/shim-options.ts";
 import { childEnv } from "../shell.ts";
 
+interface DemoOptions {
+  readonly isOnce: boolean;
+  /** Serves a page that shows the demo's daemon; undefined where it cannot. */
+  readonly serve: (context: Context) => Promise<(AsyncDisposable & { readonly url: string }) | undefined>;
+}
+
 /** Runs all of Levee on this machine without a cluster: start, attach, show, wait, and clean up. */
-export async function runDemo(outer: Context, options: { readonly isOnce: boolean }): Promise<void> {
+export async function runDemo(outer: Context, options: DemoOptions): Promise<void> {
   const { shell } = outer;
   const binDir = requireMachine(outer);
   const site = demoSite(existsSync("/proc/net/if_inet6"));
@@ -51,7 +57,9 @@ export async function runDemo(outer: Context, options: { readonly isOnce: boolea
     );
     shell.stdout.write(shown);
     if (options.isOnce) return;
-    shell.stdout.write(howToGoOn(site, shell.self.join(" "), paintFor(shell.stdout, shell.env)));
+    await using served = await options.serve(context);
+    const paint = paintFor(shell.stdout, shell.env);
+    shell.stdout.write(howToGoOn(site, { levee: shell.self.join(" "), console: served?.url }, paint));
     await ended;
   } finally {
     await leave(context, site, children);

@@ -1,5 +1,5 @@
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
-import { metricOf } from "../cluster/metric-lines.ts";
+import { metricOf } from "../../wire/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import { codesText } from "./gate-table.ts";

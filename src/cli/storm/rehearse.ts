@@ -24,7 +24,7 @@ import { requireStormMachine } from "./prepare.ts";
 import { readAheadOf, readAheadWarning } from "./machine/read-ahead.ts";
 import { reportHtml } from "./report/report-html.ts";
 import { site } from "./site.ts";
-import { withStage } from "./stage.ts";
+import { stageContext, withStage } from "./stage.ts";
 import { runCourse } from "./storm-course.ts";
 import type { StormRun } from "./verdict.ts";
 import { childEnv } from "../shell.ts";
@@ -35,6 +35,13 @@ interface StormOrder {
   readonly sizes: readonly number[];
   readonly isUntilItBreaks: boolean;
   readonly report: string | undefined;
+  /** Lets somebody watch the storm's daemon, by its context. Absent without --console. */
+  readonly invite?: (context: Context) => Promise<StormAudience>;
+}
+
+interface StormAudience extends AsyncDisposable {
+  /** Resolves when nobody looks any more. */
+  stay(): Promise<void>;
 }
 
 /** Rehearses a storm on this machine and prints whether it held; also as a page with --report. */
@@ -47,6 +54,7 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
   for (const warning of warnings) shell.stderr.write(`Warning: ${warning}\n`);
   await removeStale(context);
   const node = machineFacts(shell.clock, order.plan);
+  await using audience = await order.invite?.(stageContext(context, order.plan));
   const runs = await runSizes(context, order);
   const certificate: Certificate = { node, runs, warnings, isUntilItBreaks: order.isUntilItBreaks };
   print(shell.stdout, settings.output, {
@@ -54,6 +62,7 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
     text: () => certificateText(certificate, paintFor(shell.stdout, shell.env)),
   });
   if (order.report !== undefined) await writeReport(context, order.report, certificate);
+  await audience?.stay();
   if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
 }
 

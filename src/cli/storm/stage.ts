@@ -31,16 +31,7 @@ export interface Stage {
 /** Prepares a storm, runs `work`, and always cleans up. */
 export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage: Stage) => Promise<T>): Promise<T> {
   const { shell } = outer;
-  const paths = stormPaths(plan.workDir);
-  const context: Context = {
-    shell,
-    settings: {
-      ...outer.settings,
-      socketDir: site.runDir,
-      stateDir: paths.journal,
-      directory: paths.directory,
-    },
-  };
+  const context = stageContext(outer, plan);
   const netns = new NetnsBatch(shell.clock, childEnv(shell), site.netnsPrefix);
   const running: Running = {};
   try {
@@ -51,6 +42,12 @@ export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage
   } finally {
     await withProgress(shell, "Clearing away", () => strike(context, netns, running));
   }
+}
+
+/** The context of commands to the storm's own daemon. */
+export function stageContext({ shell, settings }: Context, plan: StormPlan): Context {
+  const { journal, directory } = stormPaths(plan.workDir);
+  return { shell, settings: { ...settings, socketDir: site.runDir, stateDir: journal, directory } };
 }
 
 /** Filled during the start, so that everything that was started is also stopped. */

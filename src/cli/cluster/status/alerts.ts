@@ -6,7 +6,7 @@ import { usageFailure } from "../../failure.ts";
 /** Firing alerts by name. */
 export type AlertCounts = Readonly<Record<string, number>>;
 
-interface Service {
+export interface ProxiedService {
   /** The API server's proxy uses it. The proxy verifies no certificate and forwards no token. */
   readonly scheme: string;
   readonly namespace: string;
@@ -20,30 +20,37 @@ const askMs = 10_000;
 
 /** Asks an Alertmanager through the API server: the named one, else the operator's. */
 export async function seeAlerts(asking: Asking, given: string | undefined): Promise<Seen<AlertCounts>> {
-  const service = given === undefined ? await findService(asking) : parseService(given);
+  const service = given === undefined ? await findService(asking) : parseProxiedService("--alertmanager", given);
   if (service === undefined)
     return { why: "no Alertmanager was found; name it with --alertmanager NAMESPACE/SERVICE:PORT", status: undefined };
-  const { scheme, namespace, name, port } = service;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${scheme}:${encodeURIComponent(name)}:${port}/proxy/api/v2/alerts?active=true&silenced=false&inhibited=false`;
+  const path = `${proxyPath(service)}/api/v2/alerts?active=true&silenced=false&inhibited=false`;
   return await see(asking, async () => countsOf(await seeText(asking, path, askMs)));
 }
 
-async function findService(asking: Asking): Promise<Service | undefined> {
+async function findService(asking: Asking): Promise<ProxiedService | undefined> {
   const path = `/api/v1/services?fieldSelector=${encodeURIComponent(`metadata.name=${operatorService}`)}`;
   const found = await seeList(asking, path, (item) => textOf(objectOf(objectOf(item)["metadata"])["namespace"]));
   const [namespace] = "value" in found ? found.value : [];
   return namespace === undefined ? undefined : { scheme: "http", namespace, name: operatorService, port: "9093" };
 }
 
-function parseService(text: string): Service {
+/** `NAMESPACE/SERVICE:PORT`, with `https:` before it for one that speaks TLS. */
+export function parseProxiedService(option: "--alertmanager" | "--prometheus", text: string): ProxiedService {
   const [, scheme = "http", namespace = "", name = "", port = ""] =
     /^(?:(https?):)?([a-z0-9-]+)\/([a-z0-9-]+):([a-z0-9-]+)$/u.exec(text) ?? [];
   if (namespace === "")
     throw usageFailure(
-      `Cannot use ${JSON.stringify(text)} as --alertmanager: it must be NAMESPACE/SERVICE:PORT, or https:NAMESPACE/SERVICE:PORT`,
-      "--alertmanager monitoring/alertmanager-operated:9093",
+      `Cannot use ${JSON.stringify(text)} as ${option}: it must be NAMESPACE/SERVICE:PORT, or https:NAMESPACE/SERVICE:PORT`,
+      option === "--alertmanager"
+        ? "--alertmanager monitoring/alertmanager-operated:9093"
+        : "--prometheus monitoring/prometheus-operated:9090",
     );
   return { scheme, namespace, name, port };
+}
+
+/** Below this path the API server passes requests on to the Service. */
+export function proxyPath({ scheme, namespace, name, port }: ProxiedService): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${scheme}:${encodeURIComponent(name)}:${port}/proxy`;
 }
 
 /** Another program may be behind that port; anything but a list of alerts counts as none. */
