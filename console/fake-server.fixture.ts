@@ -48,12 +48,56 @@ function story(): ConsolePodStory {
     entries: [
       { atMs: at(0), what: "asked", text: "The runtime asked for its networks", isFailure: false, verb: "ADD" },
       { atMs: at(4), what: "found", text: "Found the pod and 2 networks", isFailure: false, verb: "ADD", tookMs: 4 },
-      { atMs: at(820), what: "waiting", text: "Waited in line behind 12 calls", isFailure: false, verb: "ADD", tookMs: 816 },
+      {
+        atMs: at(820),
+        what: "waiting",
+        text: "Waited in line behind 12 calls",
+        isFailure: false,
+        verb: "ADD",
+        tookMs: 816,
+      },
       { atMs: at(835), what: "planned", text: "The plan is on disk", isFailure: false, verb: "ADD", tookMs: 15 },
-      { atMs: at(1_430), what: "ran", text: "calico attached eth0", isFailure: false, verb: "ADD", plugin: "calico", network: "k8s-pod-network", tookMs: 590 },
-      { atMs: at(1_500), what: "ran", text: "bandwidth did its part", isFailure: false, verb: "ADD", plugin: "bandwidth", network: "k8s-pod-network", tookMs: 62 },
-      { atMs: at(1_950), what: "ran", text: "bridge failed: br-prod not found", isFailure: true, verb: "ADD", plugin: "bridge", network: "kubevirt-vms/prod-vlan57", tookMs: 440, detail: "Link not found" },
-      { atMs: at(2_390), what: "ran", text: "bridge attached pod1a2b3c4d5e6", isFailure: false, verb: "ADD", plugin: "bridge", network: "kubevirt-vms/prod-vlan57", tookMs: 410 },
+      {
+        atMs: at(1_430),
+        what: "ran",
+        text: "calico attached eth0",
+        isFailure: false,
+        verb: "ADD",
+        plugin: "calico",
+        network: "k8s-pod-network",
+        tookMs: 590,
+      },
+      {
+        atMs: at(1_500),
+        what: "ran",
+        text: "bandwidth did its part",
+        isFailure: false,
+        verb: "ADD",
+        plugin: "bandwidth",
+        network: "k8s-pod-network",
+        tookMs: 62,
+      },
+      {
+        atMs: at(1_950),
+        what: "ran",
+        text: "bridge failed: br-prod not found",
+        isFailure: true,
+        verb: "ADD",
+        plugin: "bridge",
+        network: "kubevirt-vms/prod-vlan57",
+        tookMs: 440,
+        detail: "Link not found",
+      },
+      {
+        atMs: at(2_390),
+        what: "ran",
+        text: "bridge attached pod1a2b3c4d5e6",
+        isFailure: false,
+        verb: "ADD",
+        plugin: "bridge",
+        network: "kubevirt-vms/prod-vlan57",
+        tookMs: 410,
+      },
       { atMs: at(2_405), what: "committed", text: "The result is on disk", isFailure: false, verb: "ADD", tookMs: 14 },
       { atMs: at(2_410), what: "finished", text: "The runtime has the result", isFailure: false, verb: "ADD" },
     ],
@@ -89,7 +133,11 @@ function answerOf(path: string): object | undefined {
       command: "levee check node",
     } satisfies ConsoleNodeStory;
   if (path.startsWith("/explain/"))
-    return { name: path.slice(9), title: "cause of a Decision", text: "## What it means\n\nMany pods `without` an owner.\n\n## What to do\n\nApprove the plan." };
+    return {
+      name: path.slice(9),
+      title: "cause of a Decision",
+      text: "## What it means\n\nMany pods `without` an owner.\n\n## What to do\n\nApprove the plan.",
+    };
   return undefined;
 }
 
@@ -131,4 +179,4 @@ Bun.serve({
     return Response.json({ code: "not-found", message: "There is nothing here", remedy: "" }, { status: 404 });
   },
 });
-console.log(`http://127.0.0.1:${port}/`);
+process.stdout.write(`http://127.0.0.1:${port}/\n`);

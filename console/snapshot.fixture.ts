@@ -3,13 +3,12 @@ import { propose, type Proposal } from "../src/guard/decide/propose.ts";
 import { defaultGuardSettings } from "../src/guard/facts/guard-settings.ts";
 import { outage } from "../src/guard/outage.fixture.ts";
 import type { CardStep, DecisionCard } from "../src/wire/console-decision.ts";
-import type { StormPoint } from "../src/wire/console-storm.ts";
-import type { ConsoleSnapshot, NodeCell } from "../src/wire/console-view.ts";
+import type { StormPoint, StormView } from "../src/wire/console-storm.ts";
+import type { ConsoleSnapshot, NodeCell, RebootLine } from "../src/wire/console-view.ts";
 
 const mebibyte = 1024 * 1024;
 
 export function outageSnapshot(nowMs: number): ConsoleSnapshot {
-  const points = stormPoints(nowMs);
   return {
     revision: 1,
     asOfMs: nowMs,
@@ -32,8 +31,20 @@ export function outageSnapshot(nowMs: number): ConsoleSnapshot {
           command: "levee decisions list",
           part: "decisions",
         },
-        { state: "act", text: "rke2-agent1: the CNI daemon was killed for memory 412 times", code: "", command: "levee status", part: "nodes" },
-        { state: "watch", text: "2 nodes wait for a reboot, both blocked", code: "", command: "levee gate", part: "reboots" },
+        {
+          state: "act",
+          text: "rke2-agent1: the CNI daemon was killed for memory 412 times",
+          code: "",
+          command: "levee status",
+          part: "nodes",
+        },
+        {
+          state: "watch",
+          text: "2 nodes wait for a reboot, both blocked",
+          code: "",
+          command: "levee gate",
+          part: "reboots",
+        },
       ],
     },
     sources: [
@@ -45,38 +56,7 @@ export function outageSnapshot(nowMs: number): ConsoleSnapshot {
       { name: "alerts", state: "absent", asOfMs: 0, why: "No Alertmanager is set: levee console --alertmanager URL" },
     ],
     nodes: outageNodes(nowMs),
-    storm: {
-      spanMs: 3_600_000,
-      stepMs: 5_000,
-      namespaces: ["fc-desktop", "longhorn-system", "traefik", "argocd"],
-      points,
-      liveSinceMs: nowMs - 1_200_000,
-      classes: [
-        { class: "critical", waiting: 3, running: 2, oldestWaitMs: 840 },
-        { class: "ordinary", waiting: 186, running: 14, oldestWaitMs: 412_000 },
-        { class: "penalty", waiting: 28, running: 0, oldestWaitMs: 902_000 },
-        { class: "detach", waiting: 4, running: 4, oldestWaitMs: 2_100 },
-      ],
-      waiting: Array.from({ length: 12 }, (_unused, index) => ({
-        namespace: index % 5 === 4 ? "traefik" : "fc-desktop",
-        pod: index % 5 === 4 ? `traefik-7c9d5b6f4-x${index}k2p` : `rd-browser-only-${(index * 7919 + 4096).toString(16)}`,
-        node: `rke2-agent${(index % 3) + 1}`,
-        sinceMs: nowMs - 16_500_000 + index * 61_000,
-      })),
-      held: [
-        { node: "rke2-agent1", kind: "network", name: "kubevirt-vms/prod-vlan57", count: 1, forMs: 312_000, why: "bridge br-prod: Link not found" },
-        { node: "rke2-agent1", kind: "pods", name: "", count: 28, forMs: 60_000, why: "each failed 5 times or more; the next try is in 60 s at most" },
-        { node: "rke2-agent2", kind: "hung", name: "fc-desktop/rd-browser-only-2ab1", count: 1, forMs: 48_000, why: "calico uses no CPU on the network k8s-pod-network" },
-      ],
-      failures: Array.from({ length: 5 }, (_unused, index) => ({
-        atMs: nowMs - 4_000 - index * 11_000,
-        node: "rke2-agent1",
-        namespace: "fc-desktop",
-        pod: `rd-browser-only-${(index * 7919 + 4096).toString(16)}`,
-        verb: "ADD",
-        why: "calico: error getting ClusterInformation: connection is unauthorized",
-      })),
-    },
+    storm: outageStorm(nowMs),
     networks: [
       {
         name: "kubevirt-vms/prod-vlan57",
@@ -88,7 +68,16 @@ export function outageSnapshot(nowMs: number): ConsoleSnapshot {
         waiting: 2,
         why: ["rke2-agent1: the bridge br-prod does not exist"],
       },
-      { name: "fc-desktop/lab-net", plugins: ["macvlan", "host-local"], state: "ok", ready: 3, nodes: 3, pods: 41, waiting: 0, why: [] },
+      {
+        name: "fc-desktop/lab-net",
+        plugins: ["macvlan", "host-local"],
+        state: "ok",
+        ready: 3,
+        nodes: 3,
+        pods: 41,
+        waiting: 0,
+        why: [],
+      },
     ],
     plugins: [
       { plugin: "calico", verb: "ADD", runs: 2_841, failed: 219, p50Ms: 412, p99Ms: 9_800 },
@@ -110,46 +99,106 @@ export function outageSnapshot(nowMs: number): ConsoleSnapshot {
         { name: "ArgoCDAppsUnknown", firing: 4, explained: 4 },
       ],
     },
-    reboots: [
+    reboots: outageReboots(nowMs),
+  };
+}
+
+function outageStorm(nowMs: number): StormView {
+  return {
+    spanMs: 3_600_000,
+    stepMs: 5_000,
+    namespaces: ["fc-desktop", "longhorn-system", "traefik", "argocd"],
+    points: stormPoints(nowMs),
+    liveSinceMs: nowMs - 1_200_000,
+    classes: [
+      { class: "critical", waiting: 3, running: 2, oldestWaitMs: 840 },
+      { class: "ordinary", waiting: 186, running: 14, oldestWaitMs: 412_000 },
+      { class: "penalty", waiting: 28, running: 0, oldestWaitMs: 902_000 },
+      { class: "detach", waiting: 4, running: 4, oldestWaitMs: 2_100 },
+    ],
+    waiting: Array.from({ length: 12 }, (_unused, index) => ({
+      namespace: index % 5 === 4 ? "traefik" : "fc-desktop",
+      pod: index % 5 === 4 ? `traefik-7c9d5b6f4-x${index}k2p` : `rd-browser-only-${(index * 7919 + 4096).toString(16)}`,
+      node: `rke2-agent${(index % 3) + 1}`,
+      sinceMs: nowMs - 16_500_000 + index * 61_000,
+    })),
+    held: [
       {
         node: "rke2-agent1",
-        sinceMs: nowMs - 19 * 86_400_000,
-        verdict: "Deny",
-        observedMs: nowMs - 12_000,
-        reasons: [
-          {
-            code: "DecisionOpen",
-            message: "The Decision recover-fc-desktop-1 is open",
-            sinceMs: nowMs - 840_000,
-            object: "Decision/recover-fc-desktop-1",
-            remedy: "Approve or reject it: levee decisions show recover-fc-desktop-1",
-          },
-          {
-            code: "PodBacklog",
-            message: "219 pods on it have waited for their network for more than 5 min",
-            sinceMs: nowMs - 16_500_000,
-            object: "Node/rke2-agent1",
-            remedy: "Wait until they have started, or remove them",
-          },
-        ],
+        kind: "network",
+        name: "kubevirt-vms/prod-vlan57",
+        count: 1,
+        forMs: 312_000,
+        why: "bridge br-prod: Link not found",
+      },
+      {
+        node: "rke2-agent1",
+        kind: "pods",
+        name: "",
+        count: 28,
+        forMs: 60_000,
+        why: "each failed 5 times or more; the next try is in 60 s at most",
       },
       {
         node: "rke2-agent2",
-        sinceMs: nowMs - 4 * 86_400_000,
-        verdict: "Deny",
-        observedMs: nowMs - 12_000,
-        reasons: [
-          {
-            code: "WaitsForTurn",
-            message: "rke2-agent1 is before it",
-            sinceMs: nowMs - 4 * 86_400_000,
-            object: "Node/rke2-agent1",
-            remedy: "Nothing: it has its turn when the other is done",
-          },
-        ],
+        kind: "hung",
+        name: "fc-desktop/rd-browser-only-2ab1",
+        count: 1,
+        forMs: 48_000,
+        why: "calico uses no CPU on the network k8s-pod-network",
       },
     ],
+    failures: Array.from({ length: 5 }, (_unused, index) => ({
+      atMs: nowMs - 4_000 - index * 11_000,
+      node: "rke2-agent1",
+      namespace: "fc-desktop",
+      pod: `rd-browser-only-${(index * 7919 + 4096).toString(16)}`,
+      verb: "ADD",
+      why: "calico: error getting ClusterInformation: connection is unauthorized",
+    })),
   };
+}
+
+function outageReboots(nowMs: number): readonly RebootLine[] {
+  return [
+    {
+      node: "rke2-agent1",
+      sinceMs: nowMs - 19 * 86_400_000,
+      verdict: "Deny",
+      observedMs: nowMs - 12_000,
+      reasons: [
+        {
+          code: "DecisionOpen",
+          message: "The Decision recover-fc-desktop-1 is open",
+          sinceMs: nowMs - 840_000,
+          object: "Decision/recover-fc-desktop-1",
+          remedy: "Approve or reject it: levee decisions show recover-fc-desktop-1",
+        },
+        {
+          code: "PodBacklog",
+          message: "219 pods on it have waited for their network for more than 5 min",
+          sinceMs: nowMs - 16_500_000,
+          object: "Node/rke2-agent1",
+          remedy: "Wait until they have started, or remove them",
+        },
+      ],
+    },
+    {
+      node: "rke2-agent2",
+      sinceMs: nowMs - 4 * 86_400_000,
+      verdict: "Deny",
+      observedMs: nowMs - 12_000,
+      reasons: [
+        {
+          code: "WaitsForTurn",
+          message: "rke2-agent1 is before it",
+          sinceMs: nowMs - 4 * 86_400_000,
+          object: "Node/rke2-agent1",
+          remedy: "Nothing: it has its turn when the other is done",
+        },
+      ],
+    },
+  ];
 }
 
 function outageNodes(nowMs: number): readonly NodeCell[] {
@@ -201,7 +250,11 @@ export function manyNodes(count: number, nowMs: number): readonly NodeCell[] {
   return Array.from({ length: count }, (_unused, index): NodeCell => {
     const dice = (index * 2_654_435_761) % 1_000;
     const name = `pool-${String.fromCodePoint(97 + (Math.floor(index / 700) % 8))}-${String(index % 700).padStart(4, "0")}`;
-    const heard = { slots: [dice % 8, 8] as const, memory: [(20 + (dice % 25)) * mebibyte, 64 * mebibyte] as const, heardMs: nowMs };
+    const heard = {
+      slots: [dice % 8, 8] as const,
+      memory: [(20 + (dice % 25)) * mebibyte, 64 * mebibyte] as const,
+      heardMs: nowMs,
+    };
     if (dice < 6) return { name, state: "failed", why: ["The CNI daemon is not ready"], kills: 4, pods: 12 };
     if (dice < 30) return { name, state: "warning", why: ["2 leaks are older than a day"], leaks: 2, ...heard };
     if (dice < 110) return { name, state: "busy", why: ["9 pods wait for their network"], adds: 9, pods: 9, ...heard };
@@ -224,7 +277,12 @@ function stormPoints(nowMs: number): readonly StormPoint[] {
       waiting,
       attached: 1_840 - Math.round(140 * ease),
       done: index > 560 ? 1 : 0,
-      byNamespace: { "fc-desktop": desktops, "longhorn-system": longhorn, "traefik": traefik, "": waiting - desktops - longhorn - traefik },
+      byNamespace: {
+        "fc-desktop": desktops,
+        "longhorn-system": longhorn,
+        "traefik": traefik,
+        "": waiting - desktops - longhorn - traefik,
+      },
       byClass: [traefik, desktops + longhorn, Math.round(28 * ease), 4],
     };
   });
@@ -251,19 +309,17 @@ function cardOf({ name, spec }: Proposal, nowMs: number): DecisionCard {
     isIntact: true,
     evidence: spec.evidence.map(({ at, ...rest }) => ({ ...rest, atMs: Date.parse(at) })),
     chain: spec.chain,
-    steps: spec.steps.map(
-      ({ id, action, title, kubectl, preconditions, check }): CardStep => ({
-        id,
-        action,
-        title,
-        facts: [],
-        kubectl,
-        preconditions,
-        check: `${check.what}, within ${check.deadlineSeconds} s`,
-        phase: "Waiting",
-        message: "",
-      }),
-    ),
+    steps: spec.steps.map(({ id, action, title, kubectl, preconditions, check }): CardStep => ({
+      id,
+      action,
+      title,
+      facts: [],
+      kubectl,
+      preconditions,
+      check: `${check.what}, within ${check.deadlineSeconds} s`,
+      phase: "Waiting",
+      message: "",
+    })),
     notes: spec.notes,
     words: [],
     audit: [],

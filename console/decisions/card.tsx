@@ -19,7 +19,10 @@ export function Card({ card, viewer }: { readonly card: DecisionCard; readonly v
         <h2>
           <Name text={card.name} />
         </h2>
-        <Sign state={card.needsPerson ? "warning" : card.isOpen ? "busy" : "unknown"} label={card.needsPerson ? "waits for a person" : card.phase} />
+        <Sign
+          state={card.needsPerson ? "warning" : card.isOpen ? "busy" : "unknown"}
+          label={card.needsPerson ? "waits for a person" : card.phase}
+        />
       </header>
       <p class="summary">
         <Name text={card.summary} />
@@ -98,7 +101,13 @@ function Approvers({ words }: { readonly words: readonly CardWord[] }): JSX.Elem
   );
 }
 
-function Evidence({ evidence, name }: { readonly evidence: readonly CardEvidence[]; readonly name: string }): JSX.Element {
+function Evidence({
+  evidence,
+  name,
+}: {
+  readonly evidence: readonly CardEvidence[];
+  readonly name: string;
+}): JSX.Element {
   return (
     <dl class="evidence">
       {evidence.map(({ fact, value, atMs, detail }) => (

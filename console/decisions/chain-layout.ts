@@ -74,7 +74,8 @@ export function chainDrawing(trees: readonly ChainNode[]): ChainDrawing {
     if (node.alerts.length > 0)
       children.push({ box: leaf(alertsText(node.alerts), "alerts", depth + 1), why: node.alerts[0]?.why ?? "" });
     const kind = depth === 0 ? "root" : "effect";
-    const own = children.length === 0 ? leaf(node.text, kind, depth) : beside(node.text, kind, columnX(depth), children);
+    const own =
+      children.length === 0 ? leaf(node.text, kind, depth) : beside(node.text, kind, columnX(depth), children);
     // A cause with one short effect may be taller than it.
     bottom = Math.max(bottom, own.y + own.height + gapY);
     if (children.length > 0) boxes.push(...children.map(({ box }) => box));

@@ -3,7 +3,15 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { CardEdge } from "../../src/wire/console-decision.ts";
 import { Name } from "../parts/name.tsx";
-import { alertsText, boxWidth, chainDrawing, chainTrees, lineHeight, type ChainBox, type ChainNode } from "./chain-layout.ts";
+import {
+  alertsText,
+  boxWidth,
+  chainDrawing,
+  chainTrees,
+  lineHeight,
+  type ChainBox,
+  type ChainNode,
+} from "./chain-layout.ts";
 
 /** Cause and effects: a drawing where there is room, the same in words beside it. */
 export function Chain({ edges }: { readonly edges: readonly CardEdge[] }): JSX.Element | null {

@@ -15,7 +15,11 @@ export function DecisionsView({ decisions, alerts, viewer }: ConsoleSnapshot): J
   return (
     <>
       <section class="headline">
-        <h1>{open.length === 0 ? "No Decision is open" : `${plural(open.length, "open Decision")}, ${countText(waiting)} waiting for a person`}</h1>
+        <h1>
+          {open.length === 0
+            ? "No Decision is open"
+            : `${plural(open.length, "open Decision")}, ${countText(waiting)} waiting for a person`}
+        </h1>
         <AlertLine alerts={alerts} />
       </section>
       {open.map((card) => (
@@ -63,7 +67,10 @@ function AlertNames({ alerts: { names } }: { readonly alerts: AlertSums }): JSX.
   );
 }
 
-function Ended(props: { readonly decisions: readonly DecisionCard[]; readonly viewer: ConsoleViewer }): JSX.Element | null {
+function Ended(props: {
+  readonly decisions: readonly DecisionCard[];
+  readonly viewer: ConsoleViewer;
+}): JSX.Element | null {
   const { decisions, viewer } = props;
   if (decisions.length === 0) return null;
   return (
@@ -72,7 +79,10 @@ function Ended(props: { readonly decisions: readonly DecisionCard[]; readonly vi
       {decisions.map((card) => (
         <details key={card.name} class="ended">
           <summary>
-            <Name text={card.name} /> <span class="quiet">{card.phase} {dayText(card.sinceMs)}</span>
+            <Name text={card.name} />{" "}
+            <span class="quiet">
+              {card.phase} {dayText(card.sinceMs)}
+            </span>
           </summary>
           <Card card={card} viewer={viewer} />
         </details>

@@ -25,7 +25,13 @@ interface Draft {
 type Outcome = { readonly answer: VerdictAnswer } | { readonly problem: ConsoleProblem } | undefined;
 
 /** Approve, reject, pause, resume: with the name typed, as on the command line. The API server has the last word. */
-export function VerdictForm({ card, viewer }: { readonly card: DecisionCard; readonly viewer: ConsoleViewer }): JSX.Element {
+export function VerdictForm({
+  card,
+  viewer,
+}: {
+  readonly card: DecisionCard;
+  readonly viewer: ConsoleViewer;
+}): JSX.Element {
   const draft = useSignal<Draft | undefined>(undefined);
   const outcome = useSignal<Outcome>(undefined);
   return (
@@ -47,7 +53,12 @@ export function VerdictForm({ card, viewer }: { readonly card: DecisionCard; rea
         ))}
       </div>
       {draft.value === undefined ? null : (
-        <Typing key={draft.value.verdict} card={card} draft={draft.value} onEnd={(ended) => end(draft, outcome, ended)} />
+        <Typing
+          key={draft.value.verdict}
+          card={card}
+          draft={draft.value}
+          onEnd={(ended) => end(draft, outcome, ended)}
+        />
       )}
       <Said outcome={outcome.value} />
     </div>
@@ -106,7 +117,12 @@ function Typing({ card, draft: { verdict, planHash }, onEnd }: TypingProps): JSX
       </label>
       <label>
         <span>Reason, for those who read this later</span>
-        <input name="reason" value={reason.value} onInput={(event) => (reason.value = event.currentTarget.value)} maxLength={500} />
+        <input
+          name="reason"
+          value={reason.value}
+          onInput={(event) => (reason.value = event.currentTarget.value)}
+          maxLength={500}
+        />
       </label>
       <div class="buttons">
         <button type="submit" class="main" disabled={isBusy.value || typed.value !== card.name}>

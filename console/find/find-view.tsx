@@ -1,5 +1,10 @@
 import type { JSX } from "preact";
-import type { ConsoleNetworkStory, ConsoleNodeStory, ConsolePodStory, PodMatches } from "../../src/wire/console-story.ts";
+import type {
+  ConsoleNetworkStory,
+  ConsoleNodeStory,
+  ConsolePodStory,
+  PodMatches,
+} from "../../src/wire/console-story.ts";
 import type { ConsoleSnapshot } from "../../src/wire/console-view.ts";
 import { route } from "../base/route.ts";
 import { plural } from "../base/words.ts";
@@ -16,7 +21,10 @@ export function FindView(snapshot: ConsoleSnapshot): JSX.Element {
   switch (kind) {
     case "pod":
       return (
-        <Asked<ConsolePodStory> key={`${first}/${second}`} path={`pod?namespace=${encodeURIComponent(first)}&name=${encodeURIComponent(second)}`}>
+        <Asked<ConsolePodStory>
+          key={`${first}/${second}`}
+          path={`pod?namespace=${encodeURIComponent(first)}&name=${encodeURIComponent(second)}`}
+        >
           {(story) => <PodStory story={story} />}
         </Asked>
       );

@@ -7,7 +7,13 @@ import { Sign } from "../parts/sign.tsx";
 const shownMax = 20;
 
 /** Networks and nodes whose name has the text in it. */
-export function NameMatches({ text, snapshot }: { readonly text: string; readonly snapshot: ConsoleSnapshot }): JSX.Element {
+export function NameMatches({
+  text,
+  snapshot,
+}: {
+  readonly text: string;
+  readonly snapshot: ConsoleSnapshot;
+}): JSX.Element {
   return (
     <>
       <Links kind="network" title="Networks" entries={matching(snapshot.networks, text)} />
@@ -25,7 +31,11 @@ function matching(entries: readonly Entry[], text: string): readonly Entry[] {
   return entries.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, shownMax);
 }
 
-function Links(props: { readonly kind: string; readonly title: string; readonly entries: readonly Entry[] }): JSX.Element | null {
+function Links(props: {
+  readonly kind: string;
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}): JSX.Element | null {
   const { kind, title, entries } = props;
   if (entries.length === 0) return null;
   return (

@@ -48,7 +48,11 @@ export function NetworkStory({ story }: { readonly story: ConsoleNetworkStory })
           </tr>
         ))}
       />
-      <MatchRows title={`Pods that ask for it, ${countText(podsTotal)} in all`} pods={pods} none="No pod asks for it." />
+      <MatchRows
+        title={`Pods that ask for it, ${countText(podsTotal)} in all`}
+        pods={pods}
+        none="No pod asks for it."
+      />
       {config === "" ? null : (
         <details>
           <summary>Its configuration</summary>
@@ -67,7 +71,9 @@ function Tiles({ story: { line, addresses, addressesWhy } }: { readonly story: C
       <div>
         <dt>nodes that can serve it</dt>
         <dd>
-          <Figure of="networkReady">{line.nodes === 0 ? "not known" : `${countText(line.ready)} of ${countText(line.nodes)}`}</Figure>
+          <Figure of="networkReady">
+            {line.nodes === 0 ? "not known" : `${countText(line.ready)} of ${countText(line.nodes)}`}
+          </Figure>
         </dd>
       </div>
       <div>
@@ -82,9 +88,15 @@ function Tiles({ story: { line, addresses, addressesWhy } }: { readonly story: C
         <dt>addresses left</dt>
         <dd>
           <Figure of="addresses">
-            {addresses === undefined ? "not known" : `${countText(addresses.total - addresses.used)} of ${countText(addresses.total)}`}
+            {addresses === undefined
+              ? "not known"
+              : `${countText(addresses.total - addresses.used)} of ${countText(addresses.total)}`}
           </Figure>
-          {addresses === undefined ? <span class="quiet">{addressesWhy}</span> : <Bar used={addresses.used} of={addresses.total} />}
+          {addresses === undefined ? (
+            <span class="quiet">{addressesWhy}</span>
+          ) : (
+            <Bar used={addresses.used} of={addresses.total} />
+          )}
         </dd>
       </div>
     </dl>

@@ -90,7 +90,13 @@ function TimeRow({ bar: { entry, from, to } }: { readonly bar: StoryBar }): JSX.
   );
 }
 
-function Entries({ entries, omitted }: { readonly entries: readonly StoryEntry[]; readonly omitted: number }): JSX.Element {
+function Entries({
+  entries,
+  omitted,
+}: {
+  readonly entries: readonly StoryEntry[];
+  readonly omitted: number;
+}): JSX.Element {
   return (
     <List
       title="What happened"

@@ -24,7 +24,11 @@ export function storyLine(entries: readonly StoryEntry[]): StoryLine {
   const endMs = Math.max(...last.map(({ atMs }) => atMs));
   // All at one moment still need a width.
   const span = Math.max(1, endMs - startMs);
-  const bars = last.map((entry) => ({ entry, from: (beginOf(entry) - startMs) / span, to: (entry.atMs - startMs) / span }));
+  const bars = last.map((entry) => ({
+    entry,
+    from: (beginOf(entry) - startMs) / span,
+    to: (entry.atMs - startMs) / span,
+  }));
   return last.length === 0 ? { startMs: 0, endMs: 0, bars: [] } : { startMs, endMs, bars };
 }
 

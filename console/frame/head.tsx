@@ -50,11 +50,23 @@ interface TabFacts {
 const tabs: readonly TabFacts[] = [
   { view: "now", label: "Now", count: () => 0 },
   { view: "storm", label: "Storm", count: ({ storm }) => storm.points.at(-1)?.waiting ?? 0 },
-  { view: "decisions", label: "Decisions", count: ({ decisions }) => decisions.filter((card) => card.needsPerson).length },
+  {
+    view: "decisions",
+    label: "Decisions",
+    count: ({ decisions }) => decisions.filter((card) => card.needsPerson).length,
+  },
   { view: "reboots", label: "Reboots", count: ({ reboots }) => reboots.length },
 ];
 
-function Tab({ view, label, count }: { readonly view: ViewName; readonly label: string; readonly count: number }): JSX.Element {
+function Tab({
+  view,
+  label,
+  count,
+}: {
+  readonly view: ViewName;
+  readonly label: string;
+  readonly count: number;
+}): JSX.Element {
   return (
     <li>
       <a href={linkTo(view)} aria-current={route.value.view === view ? "page" : undefined}>

@@ -6,7 +6,8 @@ import { asOfMs, isOld, link, retryNow, signIn, snapshot } from "../stream/store
 /** Says when the page shows the past, and why. */
 export function LinkBanner(): JSX.Element | null {
   const { value } = link;
-  if (value.state === "ended") return <Ended code={value.problem.code} message={value.problem.message} remedy={value.problem.remedy} />;
+  if (value.state === "ended")
+    return <Ended code={value.problem.code} message={value.problem.message} remedy={value.problem.remedy} />;
   if (value.state === "live" || (value.state === "connecting" && !isOld.value)) return <StaleSources />;
   return (
     <div class="banner is-warning" role="status">
@@ -39,7 +40,15 @@ function StaleSources(): JSX.Element | null {
   );
 }
 
-function Ended({ code, message, remedy }: { readonly code: string; readonly message: string; readonly remedy: string }): JSX.Element {
+function Ended({
+  code,
+  message,
+  remedy,
+}: {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   return (
     <div class="banner is-failed" role="alert">

@@ -27,11 +27,21 @@ export function SearchBox(): JSX.Element {
       <label class="unseen" for="search">
         Pod, network or node
       </label>
-      <input ref={input} id="search" type="search" placeholder="Pod, network or node" autocomplete="off" spellcheck={false} maxLength={520} />
+      <input
+        ref={input}
+        id="search"
+        type="search"
+        placeholder="Pod, network or node"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={520}
+      />
     </form>
   );
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName));
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
+  );
 }

@@ -55,7 +55,11 @@ export function NodeMap({ nodes }: { readonly nodes: readonly NodeCell[] }): JSX
 }
 
 /** The cell that a reader of the screen hears. A listbox needs one option at least. */
-function Option(props: { readonly node: NodeCell | undefined; readonly position: number; readonly count: number }): JSX.Element {
+function Option(props: {
+  readonly node: NodeCell | undefined;
+  readonly position: number;
+  readonly count: number;
+}): JSX.Element {
   const { node, position, count } = props;
   return (
     <span
@@ -66,7 +70,9 @@ function Option(props: { readonly node: NodeCell | undefined; readonly position:
       aria-posinset={Math.max(1, position)}
       aria-setsize={count}
     >
-      {node === undefined ? "No node chosen" : `${node.name}, ${stateWords[node.state]}: ${(node.why ?? []).join("; ")}`}
+      {node === undefined
+        ? "No node chosen"
+        : `${node.name}, ${stateWords[node.state]}: ${(node.why ?? []).join("; ")}`}
     </span>
   );
 }

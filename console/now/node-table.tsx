@@ -18,11 +18,21 @@ export function NodeTable({ nodes }: { readonly nodes: readonly NodeCell[] }): J
       <table>
         <thead>
           <tr>
-            {["node", "state", "pods waiting", "ADD", "DEL", "slots", "memory", "kills", "leaks", "reboot due", "gate"].map(
-              (head) => (
-                <th scope="col">{head}</th>
-              ),
-            )}
+            {[
+              "node",
+              "state",
+              "pods waiting",
+              "ADD",
+              "DEL",
+              "slots",
+              "memory",
+              "kills",
+              "leaks",
+              "reboot due",
+              "gate",
+            ].map((head) => (
+              <th scope="col">{head}</th>
+            ))}
           </tr>
         </thead>
         <tbody>

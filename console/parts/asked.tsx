@@ -8,7 +8,10 @@ import { server, snapshot } from "../stream/store.ts";
 type Found<T> = { readonly answer: T } | { readonly problem: ConsoleProblem } | undefined;
 
 /** Asks the server for one thing, and again when the cluster has changed, a few seconds apart. */
-export function Asked<T>(props: { readonly path: string; readonly children: (answer: T) => ComponentChildren }): JSX.Element {
+export function Asked<T>(props: {
+  readonly path: string;
+  readonly children: (answer: T) => ComponentChildren;
+}): JSX.Element {
   const { path, children } = props;
   const found = useSignal<Found<T>>(undefined);
   const turn = Math.floor((snapshot.value?.asOfMs ?? 0) / refreshMs);

@@ -51,7 +51,12 @@ export function Figure(props: {
 }): JSX.Element {
   const { of, subject = "", children } = props;
   return (
-    <button type="button" class="figure" title={`What is this? ${meanings[of].title}`} onClick={() => explainNumber(of, subject)}>
+    <button
+      type="button"
+      class="figure"
+      title={`What is this? ${meanings[of].title}`}
+      onClick={() => explainNumber(of, subject)}
+    >
       {children}
     </button>
   );

@@ -71,7 +71,10 @@ function columnsOf({ timesMs, series, isStacked }: PlotData): UPlot.AlignedData 
   return [timesMs.map((ms) => ms / 1_000), ...(isStacked ? columns.toReversed() : columns)];
 }
 
-function optionsOf({ series, isStacked }: PlotData, size: { readonly width: number; readonly height: number }): UPlot.Options {
+function optionsOf(
+  { series, isStacked }: PlotData,
+  size: { readonly width: number; readonly height: number },
+): UPlot.Options {
   const colour = colourReader();
   const font = `${Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 0.75)}px Inter, system-ui, sans-serif`;
   const lines = series.map(({ label }, index): UPlot.Series => ({
@@ -81,15 +84,29 @@ function optionsOf({ series, isStacked }: PlotData, size: { readonly width: numb
     width: 1.5,
     points: { show: false },
   }));
-  const axis = { stroke: colour("--muted"), font, grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: colour("--muted"),
+    font,
+    grid: { stroke: colour("--line"), width: 1 },
+    ticks: { show: false },
+  };
   return {
     ...size,
     legend: { show: false },
     cursor: { y: false, points: { show: false } },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.08)] } },
     axes: [
-      { ...axis, values: (_plot, seconds) => seconds.map((second) => clockText(second * 1_000).slice(0, 5)), space: 70, size: 30 },
-      { ...axis, values: (_plot, counts) => counts.map((count) => (Number.isInteger(count) ? countText(count) : "")), size: 52 },
+      {
+        ...axis,
+        values: (_plot, seconds) => seconds.map((second) => clockText(second * 1_000).slice(0, 5)),
+        space: 70,
+        size: 30,
+      },
+      {
+        ...axis,
+        values: (_plot, counts) => counts.map((count) => (Number.isInteger(count) ? countText(count) : "")),
+        size: 52,
+      },
     ],
     series: [{}, ...(isStacked ? lines.toReversed() : lines)],
   };

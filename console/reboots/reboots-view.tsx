@@ -14,7 +14,11 @@ export function RebootsView({ reboots }: ConsoleSnapshot): JSX.Element {
   return (
     <>
       <section class="headline">
-        <h1>{reboots.length === 0 ? "No node waits for a reboot" : `${plural(reboots.length, "node")} waiting for a reboot, ${denied} blocked`}</h1>
+        <h1>
+          {reboots.length === 0
+            ? "No node waits for a reboot"
+            : `${plural(reboots.length, "node")} waiting for a reboot, ${denied} blocked`}
+        </h1>
         <Command line="levee gate" />
       </section>
       <ul class="reboots">
@@ -38,7 +42,10 @@ function Reboot({ line }: { readonly line: RebootLine }): JSX.Element {
             <Name text={node} />
           </a>
         </h2>
-        <Sign state={verdict === "Allow" ? "ok" : "warning"} label={verdict === "Allow" ? "may be rebooted" : "may not be rebooted"} />
+        <Sign
+          state={verdict === "Allow" ? "ok" : "warning"}
+          label={verdict === "Allow" ? "may be rebooted" : "may not be rebooted"}
+        />
       </header>
       <p>
         Due for <Figure of="rebootDue">{spanText(serverNowMs.value - sinceMs)}</Figure>{" "}
@@ -64,12 +71,17 @@ function Reboot({ line }: { readonly line: RebootLine }): JSX.Element {
   );
 }
 
-function Blocker({ reason: { code, message, sinceMs, object, remedy } }: { readonly reason: RebootReason }): JSX.Element {
+function Blocker({
+  reason: { code, message, sinceMs, object, remedy },
+}: {
+  readonly reason: RebootReason;
+}): JSX.Element {
   return (
     <li>
       <Code code={code} /> <Name text={message} />{" "}
       <span class="quiet">
-        {object === "" ? "" : <Name text={object} />} {sinceMs === 0 ? "" : `for ${spanText(serverNowMs.value - sinceMs)}`}
+        {object === "" ? "" : <Name text={object} />}{" "}
+        {sinceMs === 0 ? "" : `for ${spanText(serverNowMs.value - sinceMs)}`}
       </span>
       {remedy === "" ? null : (
         <p class="remedy">

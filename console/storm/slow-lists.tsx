@@ -61,9 +61,7 @@ export function Plugins({ plugins }: { readonly plugins: readonly PluginLine[] }
           <td class="number">
             <Figure of="runs">{countText(runs)}</Figure>
           </td>
-          <td class="number">
-            {failed === 0 ? "0" : <Sign state="warning" label={countText(failed)} />}
-          </td>
+          <td class="number">{failed === 0 ? "0" : <Sign state="warning" label={countText(failed)} />}</td>
           <td class="number">{tookText(p50Ms)}</td>
           <td class="number">
             <Figure of="runs">{tookText(p99Ms)}</Figure>

@@ -78,7 +78,7 @@ export function Classes({ classes }: { readonly classes: readonly ClassLine[] })
             <Figure of="classes">{countText(line.waiting)}</Figure>
           </td>
           <td class="number">
-            <Figure of="slots">{countText(line.running)}</Figure>
+            <Figure of="slots">{line.running === undefined ? "–" : countText(line.running)}</Figure>
           </td>
           <td class="number">
             <Figure of="oldestWait">{line.oldestWaitMs === 0 ? "–" : tookText(line.oldestWaitMs)}</Figure>

@@ -117,7 +117,10 @@ function Plots({ storm }: { readonly storm: Storm }): JSX.Element {
         {longer.value.problem === undefined ? null : <span role="status">{longer.value.problem.message}</span>}
       </div>
       <div class="plot-pair">
-        <Plot title={by.value === "class" ? "Calls in line, by class" : "Pods that wait, by namespace"} data={waiting} />
+        <Plot
+          title={by.value === "class" ? "Calls in line, by class" : "Pods that wait, by namespace"}
+          data={waiting}
+        />
         <Plot title="Pods attached and waiting" data={whole} />
       </div>
       {longer.value.hours === 1 ? (

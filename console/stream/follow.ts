@@ -79,7 +79,12 @@ export class Follower {
     const stopWatch = this.#watchSilence(abort);
     try {
       const ended = await this.#read(await this.#needs.events(abort.signal));
-      return ended ?? { problem: { code: "stream-ended", message: "The server ended the stream", remedy: "" }, isFinal: false };
+      return (
+        ended ?? {
+          problem: { code: "stream-ended", message: "The server ended the stream", remedy: "" },
+          isFinal: false,
+        }
+      );
     } catch (thrown) {
       return { problem: problemFrom(thrown), isFinal: thrown instanceof Refusal && thrown.status === 401 };
     } finally {
