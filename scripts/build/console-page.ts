@@ -24,7 +24,9 @@ export function bundlePage(checkout: string, to: string): void {
   const script = bundled(join(source, "main.tsx"), checkout);
   const bytes = compressedBytes(script);
   if (bytes > scriptBytesMax)
-    throw new Error(`Cannot use the console's page: its script has ${bytes} bytes compressed, the limit is ${scriptBytesMax}`);
+    throw new Error(
+      `Cannot use the console's page: its script has ${bytes} bytes compressed, the limit is ${scriptBytesMax}`,
+    );
   const page = {
     html: readFileSync(join(source, "index.html"), "utf8"),
     script,
