@@ -39,6 +39,8 @@ const doorways: readonly Doorway[] = [
       /^src\/daemon\/metrics\//,
       /^src\/kube\//,
       /^src\/guard\/metrics\/metrics-port\.ts$/,
+      // The console's page, on loopback.
+      /^src\/console\/serve\/console-server\.ts$/,
       /^src\/state\/one-writer\.ts$/,
       /^src\/cli\/node\/ask\.ts$/,
       // The demonstration runs once per machine and shows that its pods reach each other.
@@ -47,7 +49,7 @@ const doorways: readonly Doorway[] = [
       /^src\/cli\/vendor\/download\.ts$/,
     ],
     remedy:
-      "Open sockets in daemon/socket/server, daemon/metrics, guard/metrics, kube/, state/one-writer, cli/node/ask or cli/vendor/download, and pass the connection in",
+      "Open sockets in daemon/socket/server, daemon/metrics, guard/metrics, kube/, console/serve/console-server, state/one-writer, cli/node/ask or cli/vendor/download, and pass the connection in",
   },
   {
     what: "Node's streams",
@@ -57,6 +59,8 @@ const doorways: readonly Doorway[] = [
       /^src\/cli\//,
       // The guard is its own process, two in a cluster at most. It hashes with node:crypto.
       /^src\/guard\//,
+      // Part of a command.
+      /^src\/console\//,
       /^src\/main\.ts$/,
       // For a standard error that is a socket, and for nodes with device plugins, which load it late.
       /^src\/daemon\/standard-error\.ts$/,

@@ -36,9 +36,12 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     "hands",
   ],
   guard: ["base", "config", "wire", "kube"],
+  // Its page is in console/, and comes to it as text.
+  console: ["base", "wire", "kube", "guard"],
   // attachment: `levee migrate --check` uses the same code that will judge a pod.
   // guard: `levee guard` runs it, and other commands show what it writes.
-  cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness", "guard"],
+  // console: `levee console` serves it.
+  cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness", "guard", "console"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "config", "daemon", "cli"],
 };

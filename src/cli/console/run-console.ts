@@ -13,7 +13,8 @@ import { print } from "../terminal/print.ts";
 import { hasScreen, openBrowser, type OpenedBrowser } from "./browser.ts";
 import { composeCluster, composeNode, type ComposedConsole } from "./compose-console.ts";
 import type { ConsoleOptions } from "./console-options.ts";
-import { noteLogger, silentLogger } from "./note-logger.ts";
+import { silentLogger } from "../../base/log.ts";
+import { noteLogger } from "./note-logger.ts";
 import { serveConsole } from "./serve-console.ts";
 
 /** Serves the console until Ctrl-C, or writes it into a file. */
@@ -34,14 +35,20 @@ async function compose(context: Context, options: ConsoleOptions): Promise<Compo
   try {
     const access = await kubeAccess(context.shell, options);
     await requireServer(context, access);
+    // The page shows which facts are old; a line for each attempt would only fill the terminal.
     return await composeCluster({ context, access, options, logger: silentLogger });
   } catch (thrown) {
-    const isAsked = [options.kubeconfig, options.context, options.inCluster].some((value) => value !== undefined);
-    const isMissing = thrown instanceof CommandFailure && thrown.code === "usage";
-    if (isMissing && !isAsked && (await isListening(socketPath(context.settings)))) return await composeNode(context);
     if (context.shell.interrupted.aborted) throw interruptedFailure("asking the cluster");
-    throw isMissing && !isAsked ? nothingToShow(context, thrown) : (outOfReach(thrown) ?? thrown);
+    if (!isWithoutCluster(thrown, options)) throw outOfReach(thrown) ?? thrown;
+    if (await isListening(socketPath(context.settings))) return await composeNode(context);
+    throw nothingToShow(context, thrown);
   }
+}
+
+/** There is no kubeconfig, and nobody named one. */
+function isWithoutCluster(thrown: unknown, options: ConsoleOptions): thrown is CommandFailure {
+  const isAsked = [options.kubeconfig, options.context, options.inCluster].some((value) => value !== undefined);
+  return !isAsked && thrown instanceof CommandFailure && thrown.code === "usage";
 }
 
 /** A socket without a daemon is worth a line now rather than an empty page. */

@@ -1,4 +1,5 @@
-import { ConsoleServer, type ConsoleServerOptions } from "../../console/serve/console-server.ts";
+import { ConsoleServer } from "../../console/serve/console-server.ts";
+import type { ConsoleServerOptions } from "../../console/serve/server-options.ts";
 import { clusterHost, loopbackHost } from "../../console/serve/own-host.ts";
 import { pageFiles } from "../../console/serve/page-files.ts";
 import { embeddedPage } from "../../console/embedded-page.ts";

@@ -10,7 +10,7 @@ const firstTabMs = 60_000;
 const pollMs = 200;
 
 /** Serves the console of a daemon that this very command runs. */
-export async function watchNode(context: Context): Promise<ServedConsole> {
+async function watchNode(context: Context): Promise<ServedConsole> {
   return await serveConsole(context.shell, await composeNode(context), { logger: noteLogger(context.shell) });
 }
 

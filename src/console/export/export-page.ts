@@ -1,6 +1,6 @@
 import { plainText } from "../../base/plain-text.ts";
 import type { ConsoleSnapshot } from "../../wire/console-view.ts";
-import { escapeHtml } from "./escape.ts";
+import { escapeHtml } from "../../base/escape-html.ts";
 import { exportCard } from "./export-card.ts";
 import { exportStyle } from "./export-style.ts";
 import { stormDrawing } from "./storm-drawing.ts";
@@ -11,7 +11,7 @@ const rowsMax = 100;
 /** One file for a mail or a ticket: no script, nothing to load, and nothing that can be pressed. */
 export function exportPage(snapshot: ConsoleSnapshot): string {
   const { asOfMs, viewer, now } = snapshot;
-  const asOf = timeText(asOfMs);
+  const asOf = momentOf(asOfMs);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +57,7 @@ function stormSection({ storm }: ConsoleSnapshot): string {
   const last = storm.points.at(-1);
   const rows = storm.waiting
     .slice(0, rowsMax)
-    .map(({ namespace, pod, node, sinceMs }) => [`${namespace}/${pod}`, node, timeText(sinceMs)]);
+    .map(({ namespace, pod, node, sinceMs }) => [`${namespace}/${pod}`, node, momentOf(sinceMs)]);
   const head = last === undefined ? "" : `<p>${last.waiting} pods without a network, ${last.attached} with one</p>`;
   return `<section><h2>Storm</h2>${head}${stormDrawing(storm)}${table(["Waiting pod", "Node", "Since"], rows)}</section>`;
 }
@@ -66,7 +66,7 @@ function rebootSection({ reboots }: ConsoleSnapshot): string {
   const rows = reboots.slice(0, rowsMax).map(({ node, sinceMs, verdict = "no gate", reasons }) => {
     return [
       node,
-      timeText(sinceMs),
+      momentOf(sinceMs),
       verdict,
       reasons.map(({ message, remedy }) => `${message} (${remedy})`).join("; "),
     ];
@@ -78,7 +78,7 @@ function rebootSection({ reboots }: ConsoleSnapshot): string {
 function sourceSection({ sources }: ConsoleSnapshot): string {
   const rows = sources
     .filter(({ state, why }) => state !== "live" && (state !== "absent" || why !== ""))
-    .map(({ name, state, asOfMs, why }) => [name, state, asOfMs === 0 ? "never" : timeText(asOfMs), why]);
+    .map(({ name, state, asOfMs, why }) => [name, state, asOfMs === 0 ? "never" : momentOf(asOfMs), why]);
   return rows.length === 0
     ? ""
     : `<section><h2>What could not be read</h2>${table(["What", "State", "As of", "Why"], rows)}</section>`;
@@ -104,7 +104,7 @@ function text(value: string): string {
   return escapeHtml(plainText(value));
 }
 
-export function timeText(ms: number): string {
+function momentOf(ms: number): string {
   return new Date(ms)
     .toISOString()
     .replace("T", " ")

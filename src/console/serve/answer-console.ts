@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isObject, textOf } from "../../kube/client/json-fields.ts";
 import type { VerdictRequestBody } from "../../wire/console-decision.ts";
 import type { ConsoleRoute } from "./console-route.ts";
-import type { ConsoleServerOptions } from "./console-server.ts";
+import type { ConsoleServerOptions } from "./server-options.ts";
 import { letIn, type GateRules, type SeenHead } from "./gatekeeper.ts";
 import { contentTypeOf } from "./page-files.ts";
 import { readBody } from "./read-body.ts";

@@ -12,7 +12,7 @@ export type ConsoleRoute =
 
 export type ConsoleVerdict = (typeof consoleVerdicts)[number];
 
-export const consoleVerdicts = ["approve", "reject", "pause", "resume"] as const;
+const consoleVerdicts = ["approve", "reject", "pause", "resume"] as const;
 
 /** A name of the API server, which is 253 characters at most; a code of ours has no more. */
 const name = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/u;
@@ -38,31 +38,27 @@ export function consoleRoute(method: string, path: string, query: URLSearchParam
 const fileName = /^(?:|console\.(?:js|css)|icon\.svg)$/u;
 
 function questionRoute(path: string, query: URLSearchParams): ConsoleRoute | undefined {
-  const asked = (key: string, form: RegExp): string | undefined => {
-    const value = query.get(key) ?? "";
-    return form.test(value) ? value : undefined;
-  };
+  const given = (key: string): string => query.get(key) ?? "";
   switch (path) {
     case "events":
       return { to: "events" };
     case "pods":
-      return { to: "pods", match: (query.get("match") ?? "").slice(0, matchCharsMax) };
+      return { to: "pods", match: given("match").slice(0, matchCharsMax) };
     case "pod":
-      return podRoute(asked("namespace", name), asked("name", name));
+      return podRoute(given("namespace"), given("name"));
     case "network":
-    case "node": {
-      const given = asked("name", path === "node" ? name : networkName);
-      return given === undefined ? undefined : { to: path, name: given };
-    }
+      return networkName.test(given("name")) ? { to: "network", name: given("name") } : undefined;
+    case "node":
+      return name.test(given("name")) ? { to: "node", name: given("name") } : undefined;
     case "history":
-      return { to: "history", hours: hoursOf(query.get("hours") ?? "") };
+      return { to: "history", hours: hoursOf(given("hours")) };
     default:
       return undefined;
   }
 }
 
-function podRoute(namespace: string | undefined, pod: string | undefined): ConsoleRoute | undefined {
-  return namespace === undefined || pod === undefined ? undefined : { to: "pod", namespace, name: pod };
+function podRoute(namespace: string, pod: string): ConsoleRoute | undefined {
+  return name.test(namespace) && name.test(pod) ? { to: "pod", namespace, name: pod } : undefined;
 }
 
 function hoursOf(text: string): number {

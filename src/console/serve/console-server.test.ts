@@ -65,91 +65,117 @@ describe("ConsoleServer lets in", () => {
   });
 });
 
+const post = ["Content-Type: application/json", "Content-Length: 2"];
+const refused = [
+  ["no token", "wrong-token", 401, (host: string) => ["GET / HTTP/1.1", `Host: ${host}`]],
+  ["a wrong token", "wrong-token", 401, (host: string) => [`GET /${testToken}x/ HTTP/1.1`, `Host: ${host}`]],
+  [
+    "a token in other letters",
+    "wrong-token",
+    401,
+    (host: string) => [`GET /${testToken.toUpperCase()}/ HTTP/1.1`, `Host: ${host}`],
+  ],
+  ["another Host", "wrong-host", 421, () => [`GET /${testToken}/ HTTP/1.1`, "Host: evil.example:80"]],
+  ["another port in Host", "wrong-host", 421, () => [`GET /${testToken}/ HTTP/1.1`, "Host: 127.0.0.1:1"]],
+  [
+    "a cross-origin GET",
+    "wrong-origin",
+    403,
+    (host: string) => [`GET /${testToken}/events HTTP/1.1`, `Host: ${host}`, "Origin: http://evil.example"],
+  ],
+  [
+    "a GET that a browser calls cross-site",
+    "wrong-origin",
+    403,
+    (host: string) => [`GET /${testToken}/ HTTP/1.1`, `Host: ${host}`, "Sec-Fetch-Site: cross-site"],
+  ],
+  [
+    "a cross-origin POST",
+    "wrong-origin",
+    403,
+    (host: string) => [
+      `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
+      `Host: ${host}`,
+      "Origin: http://localhost.evil.example",
+      ...post,
+    ],
+  ],
+  [
+    "a POST without an Origin",
+    "wrong-origin",
+    403,
+    (host: string) => [`POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`, `Host: ${host}`, ...post],
+  ],
+  [
+    "a POST of an opaque origin",
+    "wrong-origin",
+    403,
+    (host: string) => [
+      `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
+      `Host: ${host}`,
+      "Origin: null",
+      ...post,
+    ],
+  ],
+  [
+    "a form",
+    "wrong-content",
+    415,
+    (host: string) => [
+      `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
+      `Host: ${host}`,
+      `Origin: http://${host}`,
+      "Content-Type: text/plain",
+      "Content-Length: 2",
+    ],
+  ],
+  ["another method", "wrong-method", 405, (host: string) => [`DELETE /${testToken}/ HTTP/1.1`, `Host: ${host}`]],
+  [
+    "a body that is no JSON",
+    "not-json",
+    400,
+    (host: string) => [
+      `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
+      `Host: ${host}`,
+      `Origin: http://${host}`,
+      "Content-Type: application/json",
+      "Content-Length: 2",
+    ],
+  ],
+  [
+    "an address of four kilobytes",
+    "too-long",
+    413,
+    (host: string) => [`GET /${testToken}/pods?match=${"x".repeat(4_096)} HTTP/1.1`, `Host: ${host}`],
+  ],
+] as const;
+
+const tricks = [
+  `/${testToken}`,
+  `//${testToken}/`,
+  `/./${testToken}/`,
+  `/x/../${testToken}/events`,
+  `/${testToken}/../${testToken}/events`,
+  `/${testToken}//events`,
+  `/${testToken}/./events`,
+  `/${testToken}/%65vents`,
+  `/${testToken}/events/`,
+  `/${testToken}/events%00`,
+  `/${testToken}/console.js%2f..%2fevents`,
+  `/${testToken}/../../etc/passwd`,
+  `/${testToken}/..%2f..%2fetc%2fpasswd`,
+  `/${testToken}\\events`,
+  `/%74${testToken.slice(1)}/`,
+  `/${testToken}/explain/..%2f..`,
+  `/${testToken}/pod?namespace=../x&name=web-1`,
+  `/${testToken}/decision/stop-shop-1/approve`,
+  `http://evil.example/${testToken}/`,
+  `http://127.0.0.1/${testToken}/events`,
+  "*",
+];
+
 describe("ConsoleServer refuses, counts and logs once", () => {
-  const post = ["Content-Type: application/json", "Content-Length: 2"];
-  test.each([
-    ["no token", "wrong-token", 401, (host: string) => ["GET / HTTP/1.1", `Host: ${host}`]],
-    ["a wrong token", "wrong-token", 401, (host: string) => [`GET /${testToken}x/ HTTP/1.1`, `Host: ${host}`]],
-    [
-      "a token in other letters",
-      "wrong-token",
-      401,
-      (host: string) => [`GET /${testToken.toUpperCase()}/ HTTP/1.1`, `Host: ${host}`],
-    ],
-    ["another Host", "wrong-host", 421, () => [`GET /${testToken}/ HTTP/1.1`, "Host: evil.example:80"]],
-    ["another port in Host", "wrong-host", 421, () => [`GET /${testToken}/ HTTP/1.1`, "Host: 127.0.0.1:1"]],
-    [
-      "a cross-origin GET",
-      "wrong-origin",
-      403,
-      (host: string) => [`GET /${testToken}/events HTTP/1.1`, `Host: ${host}`, "Origin: http://evil.example"],
-    ],
-    [
-      "a GET that a browser calls cross-site",
-      "wrong-origin",
-      403,
-      (host: string) => [`GET /${testToken}/ HTTP/1.1`, `Host: ${host}`, "Sec-Fetch-Site: cross-site"],
-    ],
-    [
-      "a cross-origin POST",
-      "wrong-origin",
-      403,
-      (host: string) => [
-        `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
-        `Host: ${host}`,
-        "Origin: http://localhost.evil.example",
-        ...post,
-      ],
-    ],
-    [
-      "a POST without an Origin",
-      "wrong-origin",
-      403,
-      (host: string) => [`POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`, `Host: ${host}`, ...post],
-    ],
-    [
-      "a POST of an opaque origin",
-      "wrong-origin",
-      403,
-      (host: string) => [
-        `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
-        `Host: ${host}`,
-        "Origin: null",
-        ...post,
-      ],
-    ],
-    [
-      "a form",
-      "wrong-content",
-      415,
-      (host: string) => [
-        `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
-        `Host: ${host}`,
-        `Origin: http://${host}`,
-        "Content-Type: text/plain",
-        "Content-Length: 2",
-      ],
-    ],
-    ["another method", "wrong-method", 405, (host: string) => [`DELETE /${testToken}/ HTTP/1.1`, `Host: ${host}`]],
-    [
-      "a body that is no JSON",
-      "not-json",
-      400,
-      (host: string) => [
-        `POST /${testToken}/decision/stop-shop-1/approve HTTP/1.1`,
-        `Host: ${host}`,
-        `Origin: http://${host}`,
-        "Content-Type: application/json",
-        "Content-Length: 2",
-      ],
-    ],
-    [
-      "an address of four kilobytes",
-      "too-long",
-      413,
-      (host: string) => [`GET /${testToken}/pods?match=${"x".repeat(4_096)} HTTP/1.1`, `Host: ${host}`],
-    ],
-  ] as const)("%s: %s", async (_what, code, status, lines) => {
+  test.each(refused)("%s: %s", async (_what, code, status, lines) => {
     await using open = await openConsole();
     for (let times = 0; times < 3; times += 1) {
       const answer = await raw(open.host, lines(open.host), "xx");
@@ -165,29 +191,7 @@ describe("ConsoleServer refuses, counts and logs once", () => {
     expect(open.viewers.words).toEqual([]);
   });
 
-  test.each([
-    `/${testToken}`,
-    `//${testToken}/`,
-    `/./${testToken}/`,
-    `/x/../${testToken}/events`,
-    `/${testToken}/../${testToken}/events`,
-    `/${testToken}//events`,
-    `/${testToken}/./events`,
-    `/${testToken}/%65vents`,
-    `/${testToken}/events/`,
-    `/${testToken}/events%00`,
-    `/${testToken}/console.js%2f..%2fevents`,
-    `/${testToken}/../../etc/passwd`,
-    `/${testToken}/..%2f..%2fetc%2fpasswd`,
-    `/${testToken}\\events`,
-    `/%74${testToken.slice(1)}/`,
-    `/${testToken}/explain/..%2f..`,
-    `/${testToken}/pod?namespace=../x&name=web-1`,
-    `/${testToken}/decision/stop-shop-1/approve`,
-    `http://evil.example/${testToken}/`,
-    `http://127.0.0.1/${testToken}/events`,
-    "*",
-  ])("the path trick %s", async (target) => {
+  test.each(tricks)("the path trick %s", async (target) => {
     await using open = await openConsole();
     const answer = await raw(open.host, [`GET ${target} HTTP/1.1`, `Host: ${open.host}`]);
     expect([400, 401, 404]).toContain(statusOf(answer));

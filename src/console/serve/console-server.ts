@@ -1,34 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
-import type { ConsoleProblem } from "../../wire/console-view.ts";
 import { answerConsole } from "./answer-console.ts";
-import type { ConsoleDesk } from "./console-desk.ts";
 import { ConsoleFeed } from "./console-feed.ts";
-import type { GateRules } from "./gatekeeper.ts";
-import type { PageFiles } from "./page-files.ts";
+import type { ConsoleServerOptions } from "./server-options.ts";
 import { RefusalCounts } from "./refusal-counts.ts";
 import { TabStreams } from "./tab-streams.ts";
-import type { Viewers } from "./viewer.ts";
-
-export interface ConsoleServerOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** An address of this machine; loopback unless somebody asked for another. */
-  readonly host: string;
-  /** 0 for a free one. */
-  readonly port: number;
-  /** The rules of the gate, once the port is known. */
-  readonly rules: (port: number) => GateRules;
-  readonly viewers: Viewers;
-  /** The name of the header, in lower case, in which a proxy on this machine passes the viewer's token. */
-  readonly proxyHeader?: string | undefined;
-  readonly desk: ConsoleDesk;
-  readonly files: PageFiles;
-  /** The status and words for an error of the desk or of a write. */
-  readonly explainFailure: (thrown: unknown) => { readonly status: number; readonly problem: ConsoleProblem };
-}
 
 /** A head with a service account's token has some two kilobytes, one with groups of a large company ten. */
 const headBytesMax = 32_768;

@@ -198,7 +198,7 @@ function inventedPoint(atMs: number, at: number): StormPoint {
   return waiting === 0 ? point : { ...point, byNamespace: { shop: waiting }, byClass: [0, waiting, 0, 0] };
 }
 
-export function inventedCard(name: string): DecisionCard {
+function inventedCard(name: string): DecisionCard {
   return {
     name,
     cause: "OwnerlessPodAvalanche",

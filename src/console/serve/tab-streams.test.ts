@@ -112,7 +112,7 @@ describe("TabStreams", () => {
     await using open = await openConsole({ clock: hand.clock });
     const readers = [new Reader(await fetch(`${open.url}events`)), new Reader(await fetch(`${open.url}events`))];
     const ids = await Promise.all(readers.map(async (reader) => (await reader.next())?.id));
-    expect(ids[0]).toBe(ids[1]!);
+    expect(ids[0]).toBe(ids[1]);
     expect(open.server.tabs).toBe(2);
     for (const reader of readers) await reader.cancel();
     for (let tries = 0; tries < 100 && open.server.tabs > 0; tries += 1) await Bun.sleep(10);
@@ -140,7 +140,7 @@ describe("TabStreams", () => {
     const answers = await Promise.all(Array.from({ length: 65 }, () => fetch(`${open.url}events`)));
     expect(answers.filter(({ status }) => status === 200).length).toBe(64);
     expect(answers.filter(({ status }) => status === 503).length).toBe(1);
-    await Promise.all(answers.map((answer) => answer.body?.cancel()));
+    for (const answer of answers) await answer.body?.cancel();
   });
 
   test("tells its tabs that the console ended", async () => {

@@ -31,7 +31,7 @@ export interface CopyOptions {
   readonly cniDaemon: (item: unknown) => CniDaemonSeen | undefined;
 }
 
-export interface CniDaemonSeen extends Named {
+interface CniDaemonSeen extends Named {
   /** Levee's own daemon, which answers on the metrics port. */
   readonly isOurs: boolean;
 }

@@ -10,7 +10,7 @@ import type { ConsoleDesk } from "../serve/console-desk.ts";
 import type { ConsoleParts } from "../serve/console-feed.ts";
 import { alertSums, type AlertsSeen } from "../view/alert-sums.ts";
 import { decisionCards } from "../view/decision-cards.ts";
-import { networkLines } from "../view/network-lines.ts";
+import { sortedNetworks } from "../view/network-lines.ts";
 import { nowLine } from "../view/now-line.ts";
 import { pluginLines } from "../view/plugin-lines.ts";
 import { matchingPods, PodBook } from "../view/pod-book.ts";
@@ -22,6 +22,7 @@ import { networkSights, nodeCells, rebootMarks } from "./cluster-sights.ts";
 import { DaemonAsker, type AskNode } from "./daemon-asker.ts";
 import { clusterSources, type AlertsNow } from "./cluster-sources.ts";
 import { networkStory } from "./network-story.ts";
+import { nodeStoryOf } from "./node-story.ts";
 import { stormCount, stormView } from "./cluster-storm.ts";
 
 export interface ClusterDeskOptions extends CopyOptions {
@@ -118,19 +119,7 @@ export class ClusterDesk implements ConsoleDesk {
     const cell = this.parts().nodes.find((one) => one.name === name);
     if (cell === undefined) return Promise.resolve(undefined);
     const { deep } = this.#asker.of(name) ?? {};
-    const networks = (deep?.checks.networks ?? []).map(({ network, state, reasons }) => ({
-      network,
-      state,
-      why: reasons.join(", "),
-    }));
-    return Promise.resolve({
-      cell,
-      software: deep?.node.software ?? "",
-      checks: deep?.checks.checks ?? [],
-      networks,
-      notices: deep?.node.notices ?? [],
-      command: `levee check node ${name}`,
-    });
+    return Promise.resolve(nodeStoryOf(cell, deep, `levee check node ${name}`));
   }
 
   explain(code: string): ConsoleTopic | undefined {
@@ -168,7 +157,7 @@ export class ClusterDesk implements ConsoleDesk {
       sources,
       nodes,
       storm: stormView(world, this.#ring),
-      networks: networkLines(networkSights(world)),
+      networks: sortedNetworks(networkSights(world)),
       plugins: pluginLines([...world.said.values()].map(({ facts: said }) => said?.plugins ?? [])),
       decisions,
       alerts,

@@ -25,17 +25,16 @@ export function nodeCells({ copy, book, said }: ClusterWorld, { gates, nowMs }: 
   const killed = book.killedOf(cni, nowMs);
   return [...copy.nodes.store.values()]
     .map(({ name, isReady, isCordoned }) => {
-      const { facts, silence } = said.get(name) ?? {};
+      const { facts, silence = "" } = said.get(name) ?? {};
       const gate = gates.get(name);
-      const mark = facts === undefined || facts.rebootMs === 0 ? undefined : facts.rebootMs;
-      const rebootMs = mark ?? gate?.rebootRequiredSinceMs;
       return nodeCell({
-        ...{ name, isReady, isCordoned, rebootMs },
+        ...{ name, isReady, isCordoned },
         daemon: facts,
-        silence: silence === undefined || silence === "" ? "" : `its daemon does not answer: ${silence}`,
+        silence: silence === "" ? "" : `its daemon does not answer: ${silence}`,
         waitingPods: book.waitingOn(name),
         killed: killed.get(name) ?? [],
-        gate: gate === undefined ? undefined : standingVerdict(name, gate, nowMs).isAllowed ? "Allow" : "Deny",
+        rebootMs: markOf(facts) ?? gate?.rebootRequiredSinceMs,
+        gate: gate && (standingVerdict(name, gate, nowMs).isAllowed ? "Allow" : "Deny"),
       });
     })
     .toSorted((left, right) => compare(left.name, right.name));
@@ -44,8 +43,15 @@ export function nodeCells({ copy, book, said }: ClusterWorld, { gates, nowMs }: 
 /** Since when nodes ask for a reboot by their own mark. */
 export function rebootMarks(said: ReadonlyMap<string, DaemonSaid>): ReadonlyMap<string, number> {
   const marks = new Map<string, number>();
-  for (const [node, { facts }] of said) if (facts !== undefined && facts.rebootMs > 0) marks.set(node, facts.rebootMs);
+  for (const [node, { facts }] of said) {
+    const mark = markOf(facts);
+    if (mark !== undefined) marks.set(node, mark);
+  }
   return marks;
+}
+
+function markOf(facts: DaemonSaid["facts"]): number | undefined {
+  return facts === undefined || facts.rebootMs === 0 ? undefined : facts.rebootMs;
 }
 
 /** Every network that has a definition, that a pod names, or that a daemon knows. */

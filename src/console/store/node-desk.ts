@@ -16,10 +16,11 @@ import { nodeCell } from "../view/node-cells.ts";
 import { nowLine } from "../view/now-line.ts";
 import { byWeight } from "../view/pod-book.ts";
 import { StormRing } from "../view/storm-ring.ts";
-import { nodeNetworks, nodePlugins, nodeStorm, topCount, topFacts } from "./node-sights.ts";
+import { nodeStoryOf } from "./node-story.ts";
+import { networksHere, nodePlugins, nodeStorm, topCount, topFacts } from "./node-sights.ts";
 
 /** The daemon of this machine, as its socket answers. Each rejects while it is away. */
-export interface NodeDaemon {
+interface NodeDaemon {
   top(): Promise<TopAnswer>;
   checks(): Promise<ChecksAnswer>;
   node(): Promise<NodeAnswer>;
@@ -76,7 +77,7 @@ export class NodeDesk implements ConsoleDesk {
       sources,
       nodes,
       storm: nodeStorm(top, this.#attachments, this.#ring),
-      networks: nodeNetworks(this.#checks, this.#attachments),
+      networks: networksHere(this.#checks, this.#attachments),
       plugins: nodePlugins(top),
       decisions: [],
       alerts,
@@ -96,7 +97,7 @@ export class NodeDesk implements ConsoleDesk {
   }
 
   network(name: string): ConsoleNetworkStory | undefined {
-    const line = nodeNetworks(this.#checks, this.#attachments).find((one) => one.name === name);
+    const line = networksHere(this.#checks, this.#attachments).find((one) => one.name === name);
     if (line === undefined) return undefined;
     const users = this.#attachments.filter(({ networks }) => networks.some(({ network }) => network === name));
     const pods = users.map(matchOf).toSorted(byWeight);
@@ -114,19 +115,9 @@ export class NodeDesk implements ConsoleDesk {
 
   node(name: string): Promise<ConsoleNodeStory | undefined> {
     if (this.#top === undefined || name !== this.#top.nodeName) return Promise.resolve(undefined);
-    const networks = (this.#checks?.networks ?? []).map(({ network, state, reasons }) => ({
-      network,
-      state,
-      why: reasons.join(", "),
-    }));
-    return Promise.resolve({
-      cell: nodeCell(this.#sight(this.#top)),
-      software: this.#top.software,
-      checks: this.#checks?.checks ?? [],
-      networks,
-      notices: this.#node?.notices ?? [],
-      command: "levee check node",
-    });
+    const [node, checks] = [this.#node, this.#checks];
+    const said = node === undefined || checks === undefined ? undefined : { node, checks };
+    return Promise.resolve(nodeStoryOf(nodeCell(this.#sight(this.#top)), said, "levee check node"));
   }
 
   explain(code: string): ConsoleTopic | undefined {

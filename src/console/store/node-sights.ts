@@ -3,7 +3,7 @@ import type { NetworkLine, PluginLine } from "../../wire/console-view.ts";
 import type { AttachmentView, ChecksAnswer } from "../../wire/node-view.ts";
 import type { TopAnswer } from "../../wire/top-view.ts";
 import { classNames, type DaemonFacts } from "../facts/daemon-facts.ts";
-import { networkLines, type NetworkSight } from "../view/network-lines.ts";
+import { sortedNetworks, type NetworkSight } from "../view/network-lines.ts";
 import { shownNamespaces, type StormCount, type StormRing } from "../view/storm-ring.ts";
 
 const waitingShown = 50;
@@ -99,7 +99,7 @@ export function nodePlugins(top: TopAnswer | undefined): readonly PluginLine[] {
   }));
 }
 
-export function nodeNetworks(
+export function networksHere(
   checks: ChecksAnswer | undefined,
   attachments: readonly AttachmentView[],
 ): readonly NetworkLine[] {
@@ -119,5 +119,5 @@ export function nodeNetworks(
     const onNodes = ready === undefined ? [] : [{ ...ready, node }];
     return { name, plugins, use: { pods, waiting }, isDefined: true, onNodes };
   });
-  return networkLines(sights);
+  return sortedNetworks(sights);
 }

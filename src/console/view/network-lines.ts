@@ -21,7 +21,7 @@ export interface NodeNetwork extends NetworkReadyView {
 }
 
 /** Those with trouble first, then the most used. */
-export function networkLines(sights: readonly NetworkSight[]): readonly NetworkLine[] {
+export function sortedNetworks(sights: readonly NetworkSight[]): readonly NetworkLine[] {
   return sights
     .map(networkLine)
     .toSorted(

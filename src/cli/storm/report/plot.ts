@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../../base/escape-html.ts";
+
 /** One line of a plot. */
 export interface PlotLine {
   readonly name: string;
@@ -106,8 +108,4 @@ export function ticks(max: number): readonly number[] {
 
 function numberText(value: number): string {
   return Number.isInteger(value) ? `${value}` : `${Number(value.toPrecision(3))}`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
