@@ -1,7 +1,7 @@
 import type { StormPoint } from "../../src/wire/console-storm.ts";
 import { plotColours, type PlotData } from "../parts/plot-data.ts";
 
-export const classNames = ["critical", "ordinary", "penalty", "detach"] as const;
+const classNames = ["critical", "ordinary", "penalty", "detach"] as const;
 const others = "all others";
 
 /** Waiting pods, a layer per namespace, those with most of them at the bottom. */

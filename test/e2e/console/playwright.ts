@@ -33,7 +33,7 @@ export interface Page {
   context(): BrowserContext;
 }
 
-export interface Locator {
+interface Locator {
   getByRole(role: string, options?: { readonly name: string }): Locator;
   locator(selector: string): Locator;
   first(): Locator;
