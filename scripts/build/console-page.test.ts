@@ -39,7 +39,7 @@ test("bundlePage gives the same bytes in every folder, with no address of others
 
 test("bundlePage refuses a script that is too large, and one that cannot be bundled", () => {
   const place = checkout("large");
-  const noise = Array.from({ length: 40_000 }, (_unused, index) => Bun.hash(index).toString(36)).join("");
+  const noise = Array.from({ length: 40_000 }, (_unused, index) => Bun.hash(String(index)).toString(36)).join("");
   writeFileSync(join(place, "console/main.tsx"), `globalThis.noise = "${noise}";\n`);
   expect(() => bundlePage(place, join(folder, "x"))).toThrow(
     /its script has \d+ bytes compressed, the limit is 122880/u,
