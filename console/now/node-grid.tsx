@@ -29,6 +29,7 @@ export function NodeGrid({ nodes }: { readonly nodes: readonly NodeCell[] }): JS
             }}
           />
         ))}
+        {nodes.length > cardsMax && nodes.some(({ rebootMs }) => rebootMs !== undefined) ? <CornerKey /> : null}
         <button
           type="button"
           class="plain end"
@@ -42,6 +43,17 @@ export function NodeGrid({ nodes }: { readonly nodes: readonly NodeCell[] }): JS
       </div>
       {shape.value === "table" ? <NodeTable nodes={shown} /> : <Cells nodes={shown} isMany={nodes.length > cardsMax} />}
     </>
+  );
+}
+
+function CornerKey(): JSX.Element {
+  return (
+    <span class="corner-key quiet">
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M16 0v12L4 0z" />
+      </svg>
+      reboot due
+    </span>
   );
 }
 

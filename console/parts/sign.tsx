@@ -24,7 +24,7 @@ const shapes: Readonly<Record<SignState, JSX.Element>> = {
 export const stateWords: Readonly<Record<SignState, string>> = {
   ok: "ready",
   busy: "busy",
-  warning: "look",
+  warning: "worth a look",
   failed: "broken",
   unknown: "not heard",
 };
