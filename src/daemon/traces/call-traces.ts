@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { LogFields } from "../../base/log.ts";
 import type { Subject } from "../../base/subject.ts";
 import type { Ran } from "../../hands/run-chain.ts";
-import { textField, type Frame } from "../../wire/frame.ts";
+import { bytesField, type Frame } from "../../wire/frame.ts";
 import type { CallHeader } from "../../wire/messages.ts";
 import type { Outcome } from "../../wire/outcome.ts";
 import type { Timeline, TimelineFacts } from "../record/timeline.ts";
@@ -25,8 +25,8 @@ interface TracesNeeds {
   readonly next: Timeline;
 }
 
-/** W3C lets nobody send more. */
-const traceStateCharsMax = 512;
+/** Nobody has to pass on more. */
+const traceStatePattern = /^[\x20-\x7e]{1,512}$/u;
 
 /** Rulings that send a call in line away. */
 const sentAway: ReadonlySet<RulingKind> = new Set(["held", "refused", "expired", "superseded", "cancelled"]);
@@ -48,14 +48,14 @@ export class CallTraces implements Timeline {
 
   /** A call has come with this frame. */
   begin(call: Call, first: Frame): void {
-    const parent = parseTraceParent(textField(first, "trace_parent") ?? "");
-    const traceState = parent === undefined ? "" : (textField(first, "trace_state") ?? "");
+    const parent = parseTraceParent(asciiField(first, "trace_parent"));
+    const traceState = asciiField(first, "trace_state");
     const traceId = parent?.traceId ?? traceIdOfCall(call.header) ?? newTraceId(this.#needs.clock);
     const trace = new CallTrace({
       clock: this.#needs.clock,
       traceId,
       parent,
-      traceState: traceState.length > traceStateCharsMax ? "" : traceState,
+      traceState: parent !== undefined && traceStatePattern.test(traceState) ? traceState : "",
       isSampled: this.#isSampled(traceId, parent),
       onRan: (outcome, span) => this.#plugins.set(outcome, span),
     });
@@ -128,6 +128,11 @@ export class CallTraces implements Timeline {
     const { oneIn } = this.#needs;
     return oneIn > 0 && Number.parseInt(traceId.slice(-8), 16) % oneIn === 0;
   }
+}
+
+/** Never throws: a trace must not fail a call. Bytes that are not ASCII become letters that no pattern takes. */
+function asciiField(frame: Frame, tag: "trace_parent" | "trace_state"): string {
+  return Buffer.from(bytesField(frame, tag) ?? []).toString("latin1");
 }
 
 /** All tries of a pod are one trace. Without a pod it is the container's, and without that the call has its own. */

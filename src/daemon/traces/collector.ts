@@ -86,8 +86,9 @@ function memberOf(value: unknown, key: string): unknown {
 /** `Retry-After` is a number of seconds or a date. */
 function pauseMs(retryAfter: string | undefined, clock: Clock): number | undefined {
   if (retryAfter === undefined) return undefined;
-  const ms = /^\d+$/u.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - clock.wallMs();
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), pauseMsMax) : undefined;
+  const isDate = retryAfter.endsWith("GMT");
+  const ms = isDate ? Date.parse(retryAfter) - clock.wallMs() : Number(retryAfter) * 1_000;
+  return Number.isFinite(ms) && (isDate || ms >= 0) ? Math.min(Math.max(ms, 0), pauseMsMax) : undefined;
 }
 
 /** The words of a stranger. */

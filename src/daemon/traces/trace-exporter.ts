@@ -33,6 +33,8 @@ export class TraceExporter implements Service {
   readonly #counts = { sent: 0, full: 0, refused: 0, ended: 0 };
   #cancel: Cancel | undefined;
   #sending: Promise<void> | undefined;
+  /** Traces of the batch that is being sent. */
+  #underWay = 0;
   #failures = 0;
   #isEnding = false;
   /** Why the last batch was not taken; the log says it once. */
@@ -54,7 +56,7 @@ export class TraceExporter implements Service {
     this.#cancel?.();
     // A collector that was away a moment ago is not waited for.
     if (this.#failures === 0) await Promise.race([this.#sendLast(), this.#needs.clock.sleep(lastBatchMs)]);
-    this.#counts.ended += this.#queue.length;
+    this.#counts.ended += this.#queue.length + this.#underWay;
     this.#needs.collector.close();
   }
 
@@ -80,7 +82,9 @@ export class TraceExporter implements Service {
     const { collector, nodeName } = this.#needs;
     const batch = this.#queue.take(batchSpans);
     const spans = batch.flatMap((trace) => trace.spans);
+    this.#underWay = batch.length;
     const delivery = await collector.send(otlpText(spans, nodeName));
+    this.#underWay = 0;
     if (delivery.what === "later") return this.#postpone(batch, delivery);
     this.#settle(batch, delivery);
     return batchMs;
