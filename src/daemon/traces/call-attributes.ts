@@ -17,7 +17,6 @@ export function callAttributes({ call, request, error }: CallEnd): SpanAttribute
     "k8s.pod.uid": uid,
     "cni.networks": networks.length === 0 ? undefined : networks,
     "levee.attempt": call.asked?.attempt,
-    "levee.operation": call.token,
     "levee.resumed": call.resumed === undefined ? undefined : true,
     "levee.shim": hand.software,
     "error.type": error?.code,
