@@ -77,9 +77,13 @@ function missingForNetworks(machine: Machine): readonly Missing[] {
   return missing;
 }
 
-/** The programs that replay, scrape and send the alerts. */
+/** The programs that replay, scrape and send the alerts, and that read the mixin. */
 function missingForAlerts(machine: Machine): readonly Missing[] {
-  const programs = { "promtool": "prometheus", "prometheus-alertmanager": "prometheus-alertmanager" };
+  const programs = {
+    "promtool": "prometheus",
+    "prometheus-alertmanager": "prometheus-alertmanager",
+    "jsonnet": "jsonnet",
+  };
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the alerts`, debianPackage }));
