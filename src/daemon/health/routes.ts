@@ -54,7 +54,7 @@ const allRoutes: Readonly<Record<string, Route>> = {
     contentType: "text/plain; version=0.0.4; charset=utf-8",
     body: metrics.render(),
   }),
-  // The guard asks every node once a minute, so it gets a kilobyte instead of everything.
+  // The guard asks every node once a minute and a console some of them every other second: a kilobyte, not everything.
   "/loadz": (_request, { metrics }) => ({
     status: 200,
     contentType: "text/plain; version=0.0.4; charset=utf-8",
@@ -70,6 +70,10 @@ const allRoutes: Readonly<Record<string, Route>> = {
 const loadFamilies = [
   "levee_waiting",
   "levee_running",
+  "levee_slots",
+  "levee_held_pods",
+  "levee_networks_half_open",
+  "levee_hung_delegates",
   "levee_leaks",
   "levee_memory_working_set_bytes",
   "levee_memory_limit_bytes",
