@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { CardEvidence, CardWord, DecisionCard } from "../../src/wire/console-decision.ts";
+import type { CardEntry, CardEvidence, CardWord, DecisionCard } from "../../src/wire/console-decision.ts";
 import type { ConsoleViewer } from "../../src/wire/console-view.ts";
 import { clockText, countText, dayText, spanText } from "../base/words.ts";
 import { Command } from "../parts/command.tsx";
@@ -146,7 +146,7 @@ function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | 
 }
 
 function History({ card: { words, audit } }: { readonly card: DecisionCard }): JSX.Element | null {
-  const lines = [
+  const lines: readonly CardEntry[] = [
     ...words.map(({ verdict, by, atMs, reason, isCurrent }) => ({
       atMs,
       who: by,

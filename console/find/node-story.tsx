@@ -21,6 +21,7 @@ export function NodeStory({ story }: { readonly story: ConsoleNodeStory }): JSX.
           <Name text={notice} />
         </p>
       ))}
+      <h2>Now</h2>
       <NodeCard node={cell} />
       <Command line={command} />
       <List

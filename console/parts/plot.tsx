@@ -15,7 +15,7 @@ export function Plot({ title, data }: { readonly title: string; readonly data: P
   return (
     <figure class="plot">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <PlotKey data={data} />
       </figcaption>
       <div ref={place} class="plot-place" role="img" aria-label={`${title}; the table below has the same numbers`} />

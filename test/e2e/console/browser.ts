@@ -31,6 +31,14 @@ interface TabOptions {
   readonly colorScheme?: "light" | "dark";
 }
 
+/** Notes when the nodes are on the screen: in the second frame after they are in the document. */
+const paintWatch = `
+  const look = () => document.querySelector(".map svg path, .node-cards") === null
+    ? requestAnimationFrame(look)
+    : requestAnimationFrame(() => { globalThis.paintedMs = performance.now(); });
+  requestAnimationFrame(look);
+`;
+
 /** A tab with the console in it that writes down every request that leaves its origin and every error of the page. */
 export class ConsoleTab {
   readonly page: Page;
@@ -54,6 +62,7 @@ export class ConsoleTab {
   static async open(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
     const { width = 1_440, height = 900, colorScheme = "light" } = options;
     const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
+    await context.addInitScript(paintWatch);
     const tab = new ConsoleTab(await context.newPage(), url);
     await tab.page.goto(`${url}#now`);
     await tab.page.waitForSelector("main h1");
@@ -63,6 +72,12 @@ export class ConsoleTab {
   async go(hash: string): Promise<void> {
     await this.page.evaluate(`void (location.hash = ${JSON.stringify(hash)})`);
     await this.page.waitForSelector("main h1");
+  }
+
+  /** From the start of the navigation to all nodes on the screen, by the browser's own clock. */
+  async paintedMs(): Promise<number> {
+    await this.page.waitForSelector(".map svg path, .node-cards");
+    return Number(await this.page.evaluate("globalThis.paintedMs"));
   }
 
   /** Rules that axe finds broken, with the first place of each. */

@@ -13,6 +13,8 @@ export interface Browser {
 
 interface BrowserContext {
   newPage(): Promise<Page>;
+  /** Runs before any script of the page. */
+  addInitScript(script: string): Promise<void>;
   newCDPSession(page: Page): Promise<{ send(method: string): Promise<Readonly<Record<string, unknown>>> }>;
   close(): Promise<void>;
 }
