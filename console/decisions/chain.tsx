@@ -33,7 +33,7 @@ export function Chain({ edges }: { readonly edges: readonly CardEdge[] }): JSX.E
 function ChainPicture({ trees }: { readonly trees: readonly ChainNode[] }): JSX.Element {
   const { boxes, arrows, width, height } = useMemo(() => chainDrawing(trees), [trees]);
   return (
-    <div class="wide chain" tabIndex={0} role="region" aria-label="Drawing of the causes">
+    <div class="wide chain" tabIndex={0} role="group" aria-label="Drawing of the causes">
       <svg
         viewBox={`0 0 ${width} ${height}`}
         style={{ width: `${width / 16}rem` }}

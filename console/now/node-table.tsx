@@ -14,7 +14,7 @@ export function NodeTable({ nodes }: { readonly nodes: readonly NodeCell[] }): J
   const pages = Math.max(1, Math.ceil(nodes.length / rowsMax));
   const first = Math.min(page.value, pages - 1) * rowsMax;
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Table of nodes">
+    <div class="wide" tabIndex={0} role="group" aria-label="Table of nodes">
       <table>
         <thead>
           <tr>

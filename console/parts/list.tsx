@@ -21,7 +21,7 @@ export function List({ title, heads, rows, none, note }: ListProps): JSX.Element
       {rows.length === 0 ? (
         <p class="quiet">{none}</p>
       ) : (
-        <div class="wide" tabIndex={0} role="region" aria-label={title}>
+        <div class="wide" tabIndex={0} role="group" aria-label={title}>
           <table>
             <thead>
               <tr>

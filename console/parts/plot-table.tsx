@@ -25,7 +25,7 @@ function Rows({ title, data: { timesMs, series } }: { readonly title: string; re
   const step = Math.max(1, Math.ceil(timesMs.length / rowsMax));
   const indexes = timesMs.map((_ms, index) => index).filter((index) => (timesMs.length - 1 - index) % step === 0);
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label={`Table: ${title}`}>
+    <div class="wide" tabIndex={0} role="group" aria-label={`Table: ${title}`}>
       <table>
         <thead>
           <tr>

@@ -24,8 +24,7 @@ export function Plot({ title, data }: { readonly title: string; readonly data: P
   );
 }
 
-function PlotKey({ data: { series } }: { readonly data: PlotData }): JSX.Element | null {
-  if (series.length < 2) return null;
+function PlotKey({ data: { series } }: { readonly data: PlotData }): JSX.Element {
   return (
     <ul class="plot-key">
       {series.map(({ label, values }, index) => (

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { byClass, byNamespace } from "./storm-series.ts";
+import { byClass, byNamespace, fittingSpan, lastMinutes } from "./storm-series.ts";
 
 const point = (atMs: number, waiting: number, counts?: Readonly<Record<string, number>>) => ({
   atMs,
@@ -25,4 +25,13 @@ test("byNamespace without names has one layer, and at most nine with many", () =
 
 test("byClass takes an absent count for none", () => {
   expect(byClass([point(1, 3)]).series.map(({ values }) => values)).toEqual([[0], [0], [0], [0]]);
+});
+
+test("fittingSpan shows the last minutes of a storm that has just begun, else the hour", () => {
+  const quiet = Array.from({ length: 60 }, (_unused, minute) => point(minute * 60_000, 0));
+  expect(fittingSpan([])).toBe("hour");
+  expect(fittingSpan(quiet)).toBe("hour");
+  expect(fittingSpan([...quiet, point(3_600_000, 219)])).toBe("5 min");
+  expect(fittingSpan([point(0, 219), ...quiet.slice(1)])).toBe("hour");
+  expect(lastMinutes(quiet, 5)).toHaveLength(6);
 });

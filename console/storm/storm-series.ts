@@ -37,6 +37,19 @@ export function attached(points: readonly StormPoint[]): PlotData {
   return { timesMs: points.map(({ atMs }) => atMs), series, isStacked: false };
 }
 
+/** A storm that has just begun is a line at the edge of an hour: the last minutes show it. */
+export function fittingSpan(points: readonly StormPoint[]): "5 min" | "hour" {
+  const first = points.find(({ waiting }) => waiting > 0);
+  const last = points.at(-1);
+  const isYoung = first !== undefined && last !== undefined && last.atMs - first.atMs < 4 * 60_000;
+  return isYoung ? "5 min" : "hour";
+}
+
+export function lastMinutes(points: readonly StormPoint[], minutes: number): readonly StormPoint[] {
+  const from = (points.at(-1)?.atMs ?? 0) - minutes * 60_000;
+  return points.filter(({ atMs }) => atMs >= from);
+}
+
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }

@@ -10,7 +10,7 @@ import { problemFrom } from "../stream/server.ts";
 import { server } from "../stream/store.ts";
 import { Classes, Failures, Held, Waiting } from "./storm-lists.tsx";
 import { Networks, Plugins } from "./slow-lists.tsx";
-import { attached, byClass, byNamespace } from "./storm-series.ts";
+import { attached, byClass, byNamespace, fittingSpan, lastMinutes } from "./storm-series.ts";
 
 /** Who waits, since when and why; what is slow or fails. */
 export function StormView({ storm, networks, plugins }: ConsoleSnapshot): JSX.Element {
@@ -73,48 +73,41 @@ function doneInMinute(points: readonly StormPoint[]): number {
   return points.filter(({ atMs }) => atMs > from).reduce((sum, { done }) => sum + done, 0);
 }
 
-const spanNames: Readonly<Record<number, string>> = { 1: "hour", 6: "6 h", 24: "24 h", 168: "7 d" };
+/** How far back the plots go. Up to an hour the server has the points itself; beyond, Prometheus has them. */
+const spans = ["5 min", "hour", "6 h", "24 h", "7 d"] as const;
+type Span = (typeof spans)[number];
+const historyHours: Readonly<Partial<Record<Span, number>>> = { "6 h": 6, "24 h": 24, "7 d": 168 };
 
-function hoursOf(name: string): number {
-  return Number(Object.entries(spanNames).find(([, known]) => known === name)?.[0] ?? 1);
-}
-
-interface Longer {
-  readonly hours: number;
+/** What the viewer chose, and what came of it. Undefined: nothing yet, the page chooses. */
+interface Chosen {
+  readonly span: Span;
   readonly points?: readonly StormPoint[];
   readonly problem?: ConsoleProblem;
 }
 
 function Plots({ storm }: { readonly storm: Storm }): JSX.Element {
   const by = useSignal<"namespace" | "class">("namespace");
-  const longer = useSignal<Longer>({ hours: 1 });
-  const points = longer.value.points ?? storm.points;
+  const chosen = useSignal<Chosen | undefined>(undefined);
+  const span = chosen.value?.span ?? fittingSpan(storm.points);
+  const points = useMemo(
+    () => chosen.value?.points ?? (span === "5 min" ? lastMinutes(storm.points, 5) : storm.points),
+    [chosen.value, span, storm.points],
+  );
   const waiting = useMemo(
     () => (by.value === "class" ? byClass(points) : byNamespace(points, storm.namespaces)),
     [points, storm.namespaces, by.value],
   );
   const whole = useMemo(() => attached(points), [points]);
-  const choose = async (hours: number): Promise<void> => {
-    longer.value = { hours };
-    if (hours === 1) return;
-    try {
-      const history = await server.get<StormHistory>(`history?hours=${hours}`);
-      longer.value = { hours, points: history.points };
-    } catch (thrown) {
-      longer.value = { hours: 1, problem: problemFrom(thrown) };
-    }
+  const choose = async (next: Span): Promise<void> => {
+    chosen.value = { span: next };
+    if (historyHours[next] !== undefined) chosen.value = await withHistory(next, historyHours[next]);
   };
   return (
     <section class="plots">
       <div class="legend">
         <Choice names={["namespace", "class"]} chosen={by.value} prefix="by " onChoose={(name) => (by.value = name)} />
-        <Choice
-          names={["hour", "6 h", "24 h", "7 d"]}
-          chosen={spanNames[longer.value.hours] ?? ""}
-          prefix="last "
-          onChoose={(name) => void choose(hoursOf(name))}
-        />
-        {longer.value.problem === undefined ? null : <span role="status">{longer.value.problem.message}</span>}
+        <Choice names={spans} chosen={span} prefix="last " onChoose={(name) => void choose(name)} />
+        {chosen.value?.problem === undefined ? null : <span role="status">{chosen.value.problem.message}</span>}
       </div>
       <div class="plot-pair">
         <Plot
@@ -123,11 +116,20 @@ function Plots({ storm }: { readonly storm: Storm }): JSX.Element {
         />
         <Plot title="Pods attached and waiting" data={whole} />
       </div>
-      {longer.value.hours === 1 ? (
+      {historyHours[span] === undefined ? (
         <p class="quiet">Before {clockText(storm.liveSinceMs)} the points come from the pods' own times.</p>
       ) : null}
     </section>
   );
+}
+
+async function withHistory(span: Span, hours: number): Promise<Chosen> {
+  try {
+    const history = await server.get<StormHistory>(`history?hours=${hours}`);
+    return { span, points: history.points };
+  } catch (thrown) {
+    return { span: "hour", problem: problemFrom(thrown) };
+  }
 }
 
 interface ChoiceProps<T extends string> {
