@@ -87,7 +87,6 @@ group("the console in the outage of the seeds", () => {
       await untilShown(/rd-browser-only-/u);
       await untilShown(/waiting now\s+2\d\d/u);
       console.log(`the storm was on the page ${Math.round(performance.now() - before)} ms after it began`);
-      await tab.picture("storm");
       expect(await tab.violations()).toEqual([]);
     },
     longMs,
@@ -102,12 +101,14 @@ group("the console in the outage of the seeds", () => {
       await untilShown(new RegExp(recover, "u"), 120_000);
       await untilShown(new RegExp(stop, "u"));
       await tab.page.getByRole("article", { name: `Decision ${recover}` }).waitFor();
-      await tab.picture("decisions");
+      await tab.picture("decisions", 1_400);
       expect(await tab.violations()).toEqual([]);
       await tab.go("#now");
       await untilShown(/Needs a person/u);
-      await tab.picture("now");
+      await tab.picture("now", 1_000);
       expect(await tab.violations()).toEqual([]);
+      await tab.go("#storm");
+      await tab.picture("storm", 1_000);
     },
     longMs,
   );

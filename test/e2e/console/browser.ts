@@ -96,8 +96,9 @@ export class ConsoleTab {
   }
 
   /** Kept under docs/ when asked for: a picture of each run would make every run a change. */
-  async picture(name: string): Promise<void> {
+  async picture(name: string, height = 900): Promise<void> {
     if (process.env["LEVEE_PICTURES"] !== "1") return;
+    await this.page.setViewportSize({ width: 1_440, height });
     const path = join(pictures, `${name}.png`);
     mkdirSync(dirname(path), { recursive: true });
     await this.page.screenshot({ path });

@@ -25,6 +25,7 @@ export interface Page {
   on(event: "pageerror", hear: (error: Error) => void): void;
   on(event: "console", hear: (message: { type(): string; text(): string }) => void): void;
   goto(url: string): Promise<unknown>;
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
   waitForSelector(selector: string): Promise<unknown>;
   /** The value of an expression of the page. */
   evaluate(script: string): Promise<unknown>;
