@@ -14,6 +14,8 @@ import { until } from "./until.ts";
 
 const { group, beforeAll, afterAll } = needsServer("console-access");
 
+const longMs = 60_000;
+
 let server: PolicyServer;
 
 beforeAll(async () => {
@@ -23,9 +25,9 @@ beforeAll(async () => {
   await server.ask({ method: "POST", path: decisions, body: fullDecision("q") });
   server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: "n1" } }));
   await untilPoliciesCount(server);
-}, 120_000);
+}, 180_000);
 
-afterAll(() => server.stop());
+afterAll(() => server.stop(), longMs);
 
 /** A console that runs until the test ends. */
 class RunningConsole implements AsyncDisposable {
@@ -82,61 +84,73 @@ async function say(url: string, word: string, body: object, token?: string): Pro
 }
 
 group("levee console by a kubeconfig", () => {
-  test("shows what its user may see, names its user, and sees a waiting pod within two seconds", async () => {
-    await using running = new RunningConsole("--kubeconfig", await server.kubeconfig(personTokens.carol));
-    const url = await running.url();
-    const snapshot = await snapshotOf(url);
-    expect(snapshot.viewer).toMatchObject({ name: "carol", mayDecide: "no" });
-    expect(snapshot.viewer.why).toContain("--clusterrole=levee-approver");
-    expect(snapshot.nodes.map(({ name }) => name)).toEqual(["n1"]);
-    expect(snapshot.sources.filter(({ state }) => state === "refused")).toEqual([]);
-    expect(snapshot.decisions[0]).toMatchObject({ name: "q", phase: "Proposed", isIntact: true, needsPerson: true });
-    expect(snapshot.now).toMatchObject({ state: "act" });
+  test(
+    "shows what its user may see, names its user, and sees a waiting pod within two seconds",
+    async () => {
+      await using running = new RunningConsole("--kubeconfig", await server.kubeconfig(personTokens.carol));
+      const url = await running.url();
+      const snapshot = await snapshotOf(url);
+      expect(snapshot.viewer).toMatchObject({ name: "carol", mayDecide: "no" });
+      expect(snapshot.viewer.why).toContain("--clusterrole=levee-approver");
+      expect(snapshot.nodes.map(({ name }) => name)).toEqual(["n1"]);
+      expect(snapshot.sources.filter(({ state }) => state === "refused")).toEqual([]);
+      expect(snapshot.decisions[0]).toMatchObject({ name: "q", phase: "Proposed", isIntact: true, needsPerson: true });
+      expect(snapshot.now).toMatchObject({ state: "act" });
 
-    const stream = (await fetch(`${url}events`)).body?.getReader();
-    await makePod(server, { name: "waits", node: "n1" });
-    const madeMs = performance.now();
-    let text = "";
-    while (!text.includes('"pod":"waits"')) text += Buffer.from((await stream?.read())?.value ?? []).toString("utf8");
-    expect(performance.now() - madeMs).toBeLessThan(2_000);
-    await stream?.cancel();
-    server.must(["delete", "pod", "-n", "fc", "waits", "--grace-period=0", "--force"]);
-  });
+      const stream = (await fetch(`${url}events`)).body?.getReader();
+      await makePod(server, { name: "waits", node: "n1" });
+      const madeMs = performance.now();
+      let text = "";
+      while (!text.includes('"pod":"waits"')) text += Buffer.from((await stream?.read())?.value ?? []).toString("utf8");
+      expect(performance.now() - madeMs).toBeLessThan(2_000);
+      await stream?.cancel();
+      server.must(["delete", "pod", "-n", "fc", "waits", "--grace-period=0", "--force"]);
+    },
+    longMs,
+  );
 
-  test("passes the API server's refusal on in words", async () => {
-    await using running = new RunningConsole("--kubeconfig", await server.kubeconfig(personTokens.carol));
-    const url = await running.url();
-    const { planHash } = (await snapshotOf(url)).decisions[0]!;
-    const { status, text } = await say(url, "approve", { typedName: "q", planHash });
-    expect(status).toBe(403);
-    expect(text).toContain("decisionapprovals");
-    expect(text).toContain("carol");
-  });
+  test(
+    "passes the API server's refusal on in words",
+    async () => {
+      await using running = new RunningConsole("--kubeconfig", await server.kubeconfig(personTokens.carol));
+      const url = await running.url();
+      const { planHash } = (await snapshotOf(url)).decisions[0]!;
+      const { status, text } = await say(url, "approve", { typedName: "q", planHash });
+      expect(status).toBe(403);
+      expect(text).toContain("decisionapprovals");
+      expect(text).toContain("carol");
+    },
+    longMs,
+  );
 
-  test("takes a verdict only with the name typed and for the plan that was read", async () => {
-    await using running = new RunningConsole("--kubeconfig", await server.kubeconfig(personTokens.alice));
-    const url = await running.url();
-    const { planHash } = (await snapshotOf(url)).decisions[0]!;
-    expect(await say(url, "approve", { typedName: "Q", planHash })).toMatchObject({ status: 422 });
-    expect(await say(url, "approve", { typedName: "q", planHash: "sha256:0" })).toMatchObject({ status: 409 });
-    expect(await say(url, "resume", { typedName: "q", planHash })).toMatchObject({ status: 409 });
-    expect(server.must(["get", "decisionapprovals", "-n", "levee-system", "-o", "name"])).toBe("");
-    const said = await say(url, "approve", { typedName: "q", planHash, reason: "seen on the console" });
-    expect(said).toMatchObject({ status: 200, text: expect.stringContaining('"by":"alice"') });
-    const words = server.must(["get", "decisionapprovals", "-n", "levee-system", "-o", "jsonpath={.items[*].spec}"]);
-    expect(JSON.parse(words)).toMatchObject({
-      decision: "q",
-      verdict: "Approve",
-      planHash,
-      reason: "seen on the console",
-      by: { username: alice.user },
-    });
-    await until("the card has the word", async () => {
-      const [card] = (await snapshotOf(url)).decisions;
-      return card?.words.some(({ by, isCurrent }) => by === "alice" && isCurrent) || undefined;
-    });
-    server.must(["delete", "decisionapprovals", "-n", "levee-system", "--all"]);
-  });
+  test(
+    "takes a verdict only with the name typed and for the plan that was read",
+    async () => {
+      await using running = new RunningConsole("--kubeconfig", await server.kubeconfig(personTokens.alice));
+      const url = await running.url();
+      const { planHash } = (await snapshotOf(url)).decisions[0]!;
+      expect(await say(url, "approve", { typedName: "Q", planHash })).toMatchObject({ status: 422 });
+      expect(await say(url, "approve", { typedName: "q", planHash: "sha256:0" })).toMatchObject({ status: 409 });
+      expect(await say(url, "resume", { typedName: "q", planHash })).toMatchObject({ status: 409 });
+      expect(server.must(["get", "decisionapprovals", "-n", "levee-system", "-o", "name"])).toBe("");
+      const said = await say(url, "approve", { typedName: "q", planHash, reason: "seen on the console" });
+      expect(said).toMatchObject({ status: 200, text: expect.stringContaining('"by":"alice"') });
+      const words = server.must(["get", "decisionapprovals", "-n", "levee-system", "-o", "jsonpath={.items[*].spec}"]);
+      expect(JSON.parse(words)).toMatchObject({
+        decision: "q",
+        verdict: "Approve",
+        planHash,
+        reason: "seen on the console",
+        by: { username: alice.user },
+      });
+      await until("the card has the word", async () => {
+        const [card] = (await snapshotOf(url)).decisions;
+        return card?.words.some(({ by, isCurrent }) => by === "alice" && isCurrent) || undefined;
+      });
+      server.must(["delete", "decisionapprovals", "-n", "levee-system", "--all"]);
+    },
+    longMs,
+  );
 });
 
 group("levee console --in-cluster", () => {
@@ -152,40 +166,52 @@ group("levee console --in-cluster", () => {
     return await server.kubeconfig(server.must(["create", "token", ...account]).trim());
   }
 
-  test("serves nobody without a token, with a wrong one, or without the right to look", async () => {
-    const kubeconfig = await ownKubeconfig();
-    await using running = new RunningConsole("--in-cluster", "--port", "0", "--kubeconfig", kubeconfig);
-    const url = await running.url();
-    expect((await fetch(url)).status).toBe(200);
-    expect((await fetch(`${url}events`)).status).toBe(401);
-    expect((await fetch(`${url}events`, { headers: bearer("nobody") })).status).toBe(401);
-    const refused = await fetch(`${url}events`, { headers: bearer(personTokens.bob) });
-    expect(refused.status).toBe(403);
-    expect(await refused.text()).toContain("levee-viewer");
-  });
+  test(
+    "serves nobody without a token, with a wrong one, or without the right to look",
+    async () => {
+      const kubeconfig = await ownKubeconfig();
+      await using running = new RunningConsole("--in-cluster", "--port", "0", "--kubeconfig", kubeconfig);
+      const url = await running.url();
+      expect((await fetch(url)).status).toBe(200);
+      expect((await fetch(`${url}events`)).status).toBe(401);
+      expect((await fetch(`${url}events`, { headers: bearer("nobody") })).status).toBe(401);
+      const refused = await fetch(`${url}events`, { headers: bearer(personTokens.bob) });
+      expect(refused.status).toBe(403);
+      expect(await refused.text()).toContain("levee-viewer");
+    },
+    longMs,
+  );
 
-  test("writes with the viewer's token, and never with its own", async () => {
-    const kubeconfig = await ownKubeconfig();
-    await using running = new RunningConsole("--in-cluster", "--port", "0", "--kubeconfig", kubeconfig);
-    const url = await running.url();
-    const seen = await snapshotOf(url, personTokens.carol);
-    expect(seen.viewer).toMatchObject({ name: "carol", mode: "in-cluster", mayDecide: "no" });
-    const { planHash } = seen.decisions[0]!;
-    const body = { typedName: "q", planHash };
-    expect(await say(url, "approve", body)).toMatchObject({ status: 401 });
-    expect(await say(url, "approve", body, personTokens.carol)).toMatchObject({ status: 403 });
-    const said = await say(url, "approve", body, personTokens.alice);
-    expect(said).toMatchObject({ status: 200, text: expect.stringContaining('"by":"alice"') });
-    server.must(["delete", "decisionapprovals", "-n", "levee-system", "--all"]);
-  });
+  test(
+    "writes with the viewer's token, and never with its own",
+    async () => {
+      const kubeconfig = await ownKubeconfig();
+      await using running = new RunningConsole("--in-cluster", "--port", "0", "--kubeconfig", kubeconfig);
+      const url = await running.url();
+      const seen = await snapshotOf(url, personTokens.carol);
+      expect(seen.viewer).toMatchObject({ name: "carol", mode: "in-cluster", mayDecide: "no" });
+      const { planHash } = seen.decisions[0]!;
+      const body = { typedName: "q", planHash };
+      expect(await say(url, "approve", body)).toMatchObject({ status: 401 });
+      expect(await say(url, "approve", body, personTokens.carol)).toMatchObject({ status: 403 });
+      const said = await say(url, "approve", body, personTokens.alice);
+      expect(said).toMatchObject({ status: 200, text: expect.stringContaining('"by":"alice"') });
+      server.must(["delete", "decisionapprovals", "-n", "levee-system", "--all"]);
+    },
+    longMs,
+  );
 
-  test("takes a token from a proxy's header on loopback, and from nowhere else then", async () => {
-    const kubeconfig = await ownKubeconfig();
-    const options = ["--in-cluster", "--port", "0", "--token-header", "X-Forwarded-Access-Token"];
-    await using running = new RunningConsole(...options, "--kubeconfig", kubeconfig);
-    const url = await running.url();
-    const through = { "x-forwarded-access-token": personTokens.carol };
-    expect((await fetch(`${url}pods?match=x`, { headers: through })).status).toBe(200);
-    expect((await fetch(`${url}pods?match=x`, { headers: bearer(personTokens.carol) })).status).toBe(401);
-  });
+  test(
+    "takes a token from a proxy's header on loopback, and from nowhere else then",
+    async () => {
+      const kubeconfig = await ownKubeconfig();
+      const options = ["--in-cluster", "--port", "0", "--token-header", "X-Forwarded-Access-Token"];
+      await using running = new RunningConsole(...options, "--kubeconfig", kubeconfig);
+      const url = await running.url();
+      const through = { "x-forwarded-access-token": personTokens.carol };
+      expect((await fetch(`${url}pods?match=x`, { headers: through })).status).toBe(200);
+      expect((await fetch(`${url}pods?match=x`, { headers: bearer(personTokens.carol) })).status).toBe(401);
+    },
+    longMs,
+  );
 });

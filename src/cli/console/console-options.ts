@@ -35,8 +35,9 @@ export function listenOf(options: Pick<ConsoleOptions, "port" | "listen" | "inCl
   return { host, port };
 }
 
-/** Options that mean something only together, or not together. */
+/** Options that mean something only together, or not together; and a port that can be one. */
 export function requireSense(options: ConsoleOptions): void {
+  listenOf(options);
   const together = [
     ["--in-cluster", options.inCluster],
     ["--node", options.node],
