@@ -66,7 +66,10 @@ group("the console with 5,000 nodes and 10,000 pods", () => {
       expect(ms).toBeLessThan(1_000);
       expect(heapBytes).toBeLessThan(heapBytesMax);
       expect(await tab.violations()).toEqual([]);
-      await tab.picture("wall");
+      await tab.picture("wall", 1_000);
+      await tab.go("#reboots");
+      await tab.page.getByRole("article", { name: "node-0002" }).waitFor();
+      await tab.picture("reboots", 560);
       await tab.close();
     },
     longMs,

@@ -1,4 +1,9 @@
-import { mergePatch, type PolicyServer } from "../policy-server.ts";
+import { propose } from "../../../src/guard/decide/propose.ts";
+import { defaultGuardSettings } from "../../../src/guard/facts/guard-settings.ts";
+import { outage } from "../../../src/guard/outage.fixture.ts";
+import { gatesPath, rebootGateObject } from "../../../src/wire/reboot-gate.ts";
+import { decisions, guardUser } from "../guard/guard-server.ts";
+import { mergePatch, type Ask, type PolicyServer } from "../policy-server.ts";
 
 /** As long as a name may be. */
 export const hostileName = `${"a".repeat(120)}.${"b".repeat(120)}.evil`;
@@ -22,6 +27,8 @@ export async function fill(server: PolicyServer, { nodeCount, podCount }: Number
   await inLanes(nodeCount, (index) => makeNode(server, index));
   await inLanes(podCount, (index) => makePod(server, `pod-${index}`, `node-${index % nodeCount}`, index));
   await makeHostile(server);
+  await makeDecisions(server);
+  await makeGates(server);
 }
 
 async function inLanes(count: number, make: (index: number) => Promise<void>): Promise<void> {
@@ -81,6 +88,49 @@ async function makeHostile(server: PolicyServer): Promise<void> {
   });
 }
 
+/** The two Decisions of the outage, as the guard writes them. */
+async function makeDecisions(server: PolicyServer): Promise<void> {
+  for (const { name, spec } of propose(outage(), defaultGuardSettings)) {
+    const metadata = { name, namespace: "levee-system" };
+    const body = { apiVersion: "levee.dev/v1alpha1", kind: "Decision", metadata, spec };
+    await must(server, decisions, body, { user: guardUser });
+  }
+}
+
+/** A node that may be rebooted, and one that may not. */
+async function makeGates(server: PolicyServer): Promise<void> {
+  const nowMs = Date.now();
+  const times = { observedAtMs: nowMs, expiresAtMs: nowMs + 3_600_000, exceptions: [] };
+  const leader = { identity: "a", fence: 1 };
+  const dayMs = 86_400_000;
+  const gates = [
+    { ...times, node: "node-0004", verdict: "Allow", reasons: [], rebootRequiredSinceMs: nowMs - dayMs },
+    {
+      ...times,
+      node: "node-0002",
+      verdict: "Deny",
+      rebootRequiredSinceMs: nowMs - 19 * dayMs,
+      reasons: [
+        {
+          code: "FiringAlert",
+          message: `The alert ${hostileText} fires`,
+          sinceMs: nowMs - 7_200_000,
+          object: "Alert/NodeFilesystemFull",
+          remedy: "Resolve the alert, or let it pass for a while: levee gate except",
+        },
+        {
+          code: "OtherNodeRebooted",
+          message: "node-0003 was rebooted 4 min ago; 10 min must pass",
+          sinceMs: nowMs - 240_000,
+          object: "Node/node-0003",
+          remedy: "Wait",
+        },
+      ],
+    },
+  ] as const;
+  for (const gate of gates) await must(server, gatesPath, rebootGateObject(gate, leader), { user: guardUser });
+}
+
 function podBody(namespace: string, name: string, node: string): object {
   return {
     apiVersion: "v1",
@@ -90,7 +140,7 @@ function podBody(namespace: string, name: string, node: string): object {
   };
 }
 
-async function must(server: PolicyServer, path: string, body: object): Promise<void> {
-  const { code, text } = await server.ask({ method: "POST", path, body });
+async function must(server: PolicyServer, path: string, body: object, as?: Ask["as"]): Promise<void> {
+  const { code, text } = await server.ask({ method: "POST", path, body, ...(as === undefined ? {} : { as }) });
   if (code !== 201) throw new Error(`POST ${path}: ${code} ${text}`);
 }
