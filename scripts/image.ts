@@ -18,7 +18,7 @@ function usage(): string {
     `${pinsFile} and kept in ~/.cache/levee. When nothing has changed, nothing is done.`,
     "",
     "--arch    only one architecture; may be given twice (default: both)",
-    "--out     the folder to write to (default: dist/image)",
+    "--out     the folder to write to (default: dist/image); it stays as it was when something fails",
     "--verify  builds two more times, in two other folders, and compares the digests",
     "--bump    pins the packages that the machine's Debian sources offer today",
     "",
@@ -57,6 +57,8 @@ function readArguments(args: readonly string[]): Asked | string {
   const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
   const unknown = (values.arch ?? []).find((name) => !architectures.some((each) => each === name));
   if (unknown !== undefined) return `--arch must be amd64 or arm64: current value is ${unknown}`;
+  if (values.bump === true && Object.keys(values).length > 1)
+    return "--bump makes no images: leave out the other options, and run npm run image afterwards";
   if (values.out === "") return "--out must be a folder: current value is empty";
   return {
     architectures: architectures.filter((each) => values.arch === undefined || values.arch.includes(each)),

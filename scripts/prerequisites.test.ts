@@ -22,7 +22,7 @@ describe("missingFor", () => {
 
   test("names the package of each missing program", () => {
     expect(packages({ hasProgram: () => false })).toEqual([
-      ...["cargo", "gcc", "iproute2", "procps", "prometheus", "prometheus-alertmanager", "git"],
+      ...["cargo", "gcc", "iproute2", "procps", "prometheus", "prometheus-alertmanager", "jsonnet", "git"],
     ]);
   });
 
@@ -50,6 +50,7 @@ describe("missingFor", () => {
       "podman",
       "docker-registry",
       "qemu-aarch64-static",
+      "chromium",
     ];
     const bare: Partial<Machine> = {
       hasProgram: (name) => !nodeParts.includes(name),
@@ -58,7 +59,7 @@ describe("missingFor", () => {
     expect(packages(bare, "test")).toEqual([]);
     expect(packages(bare, "e2e")).toEqual([
       ...["etcd-server", "containerd", "runc", "openssl", "busybox-static"],
-      ...["skopeo", "podman", "docker-registry", "qemu-user-static"],
+      ...["skopeo", "podman", "docker-registry", "qemu-user-static", "chromium"],
     ]);
   });
 

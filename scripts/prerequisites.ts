@@ -48,6 +48,7 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForGit(machine));
   if (purpose === "e2e" || purpose === "neighbours")
     missing.push(...missingForCluster(machine), ...missingForImages(machine));
+  if (purpose === "e2e") missing.push(...missingForBrowser(machine));
   if (purpose === "neighbours") missing.push(...missingForNeighbours(machine));
   if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
@@ -76,9 +77,13 @@ function missingForNetworks(machine: Machine): readonly Missing[] {
   return missing;
 }
 
-/** The programs that replay, scrape and send the alerts. */
+/** The programs that replay, scrape and send the alerts, and that read the mixin. */
 function missingForAlerts(machine: Machine): readonly Missing[] {
-  const programs = { "promtool": "prometheus", "prometheus-alertmanager": "prometheus-alertmanager" };
+  const programs = {
+    "promtool": "prometheus",
+    "prometheus-alertmanager": "prometheus-alertmanager",
+    "jsonnet": "jsonnet",
+  };
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the alerts`, debianPackage }));
@@ -111,6 +116,11 @@ function missingForImages(machine: Machine): readonly Missing[] {
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the images`, debianPackage }));
+}
+
+/** The tests of the console's page. */
+function missingForBrowser(machine: Machine): readonly Missing[] {
+  return machine.hasProgram("chromium") ? [] : [{ what: "chromium, for the console", debianPackage: "chromium" }];
 }
 
 /** Programs of Debian that neighbours need. Not the package redis-server, which would start a service. */

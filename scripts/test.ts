@@ -1,5 +1,5 @@
 /**
- * All tests: prerequisites, build, the shim's unit tests, then everything under src, scripts, bench and test.
+ * All tests: prerequisites, build, the shim's unit tests, then everything under src, console, scripts, bench and test.
  * `npm test -- src/wire` runs only the TypeScript tests named. The last line is the sum over both runners.
  * `--once` does not run a failed file a second time (see test/bun-test.ts).
  */
@@ -77,7 +77,7 @@ async function typescriptTests(paths: readonly string[]): Promise<Outcome> {
     const first = await bunTest({ where: paths, ...common });
     return named.length === 0 ? first : addOutcomes(first, await bunTest({ where: named, ...common }));
   }
-  const folders = [...testFolders(), "./src/", "./scripts/", "./bench/"].toSorted(bySlowness);
+  const folders = [...testFolders(), "./src/", "./console/", "./scripts/", "./bench/"].toSorted(bySlowness);
   const beside = folders.filter((folder) => !aloneFolders.includes(folder));
   const first = await bunTest({ where: beside, lanes, ...common });
   return addOutcomes(first, await bunTest({ where: [...aloneFolders, ...oomFiles(root)], ...common }));

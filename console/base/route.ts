@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-export const views = ["now", "storm", "decisions", "reboots", "find"] as const;
+const views = ["now", "storm", "decisions", "reboots", "find"] as const;
 export type ViewName = (typeof views)[number];
 
 /** Where the viewer is: a view, and the names of the thing that is looked at. */

@@ -1,7 +1,15 @@
 import type { JSX } from "preact";
 
 /** A part of a whole as a thin bar. The number stands beside it, so the bar is decoration for readers of the screen. */
-export function Bar({ used, of, state = "" }: { readonly used: number; readonly of: number; readonly state?: string }): JSX.Element {
+export function Bar({
+  used,
+  of,
+  state = "",
+}: {
+  readonly used: number;
+  readonly of: number;
+  readonly state?: string;
+}): JSX.Element {
   const share = of <= 0 ? 0 : Math.min(1, used / of);
   return (
     <svg class={`bar ${state}`} viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">

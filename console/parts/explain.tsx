@@ -17,13 +17,13 @@ interface Shown {
 
 const shown = signal<Shown | undefined>(undefined);
 
-export function explainNumber(name: MeaningName, subject = ""): void {
+function explainNumber(name: MeaningName, subject = ""): void {
   const { title, text, command } = meanings[name];
   const line = subject === "" ? command : command.replace(/\bNAME\b/u, subject);
   shown.value = { title, command: line, body: <p>{text}</p> };
 }
 
-export async function explainCode(code: string): Promise<void> {
+async function explainCode(code: string): Promise<void> {
   const command = `levee explain ${code}`;
   shown.value = { title: code, command, body: <p>Looking it up…</p> };
   try {
@@ -51,7 +51,12 @@ export function Figure(props: {
 }): JSX.Element {
   const { of, subject = "", children } = props;
   return (
-    <button type="button" class="figure" title={`What is this? ${meanings[of].title}`} onClick={() => explainNumber(of, subject)}>
+    <button
+      type="button"
+      class="figure"
+      title={`What is this? ${meanings[of].title}`}
+      onClick={() => explainNumber(of, subject)}
+    >
       {children}
     </button>
   );

@@ -17,7 +17,7 @@ function blockNode(block: string): VNode {
   if (block.startsWith("```")) return <pre tabIndex={0}>{block.replace(/^```\w*\n?|\n?```$/gu, "")}</pre>;
   const heading = /^#{1,6} (.*)/u.exec(block);
   if (heading !== null) return <Headed title={heading[1] ?? ""} rest={block.slice(heading[0].length).trim()} />;
-  if (/^\|/u.test(block)) return <pre tabIndex={0}>{block}</pre>;
+  if (block.startsWith("|")) return <pre tabIndex={0}>{block}</pre>;
   if (/^(?:[-*]|\d+\.) /u.test(block)) return listNode(block);
   return <p>{inline(block)}</p>;
 }

@@ -1,4 +1,4 @@
-import type { ConsoleChange, ConsoleProblem, ConsoleSnapshot } from "../../src/wire/console-view.ts";
+import type { ConsoleChange, ConsoleProblem, ConsoleSnapshot, StreamEnd } from "../../src/wire/console-view.ts";
 import type { PageClock } from "../base/clock.ts";
 import { applyChange } from "./apply-change.ts";
 import { backOffMs } from "./back-off.ts";
@@ -79,7 +79,12 @@ export class Follower {
     const stopWatch = this.#watchSilence(abort);
     try {
       const ended = await this.#read(await this.#needs.events(abort.signal));
-      return ended ?? { problem: { code: "stream-ended", message: "The server ended the stream", remedy: "" }, isFinal: false };
+      return (
+        ended ?? {
+          problem: { code: "stream-ended", message: "The server ended the stream", remedy: "" },
+          isFinal: false,
+        }
+      );
     } catch (thrown) {
       return { problem: problemFrom(thrown), isFinal: thrown instanceof Refusal && thrown.status === 401 };
     } finally {
@@ -150,6 +155,6 @@ export class Follower {
 }
 
 function endOf({ data }: StreamEvent): { problem: ConsoleProblem; isFinal: boolean } {
-  const problem = JSON.parse(data) as ConsoleProblem; // src/wire/console-view.ts
+  const problem = JSON.parse(data) as StreamEnd; // src/wire/console-view.ts
   return { problem, isFinal: problem.code === "sign-in-needed" };
 }

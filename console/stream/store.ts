@@ -8,9 +8,9 @@ import { Server } from "./server.ts";
 export const snapshot = signal<ConsoleSnapshot | undefined>(undefined);
 export const link = signal<Link>({ state: "connecting" });
 /** When the server was last heard, by the viewer's clock; 0 before the first time. */
-export const heardWallMs = signal(0);
+const heardWallMs = signal(0);
 /** Moves once a second, for ages. */
-export const nowWallMs = signal(pageClock.wallMs());
+const nowWallMs = signal(pageClock.wallMs());
 
 /** The connection is gone, so everything on the page is of the past. */
 export const isOld = computed(() => link.value.state !== "live" && snapshot.value !== undefined);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { doorwayRule } from "./code/doorways.ts";
 import { jsonPrint } from "./code/json-print.ts";
 import { oneWord } from "./code/one-word.ts";
+import { pageRule } from "./code/page.ts";
 import { rings } from "./code/rings.ts";
 import { walk } from "./code/walk.ts";
 import { cleanText } from "./files/clean-text.ts";
@@ -26,6 +27,7 @@ const rules: readonly Rule[] = [
   doorwayRule,
   jsonPrint,
   oneWord,
+  pageRule,
   walk,
   rooms,
   fileNames,

@@ -18,7 +18,10 @@ export interface RuleFile {
 
 const sourceFile = "deploy/alerts/alerts.source.yaml";
 export const rulesFile = "deploy/alerts/levee.rules.yaml";
+export const chartRulesFile = "deploy/helm/levee/alerts/rules.yaml";
 export const kuredFile = "deploy/alerts/kured-values.yaml";
+/** A word of the source that stands for one of the chart's values. */
+export const placeholder = /%([a-zA-Z]+(?:\.[a-zA-Z]+)?)%/gu;
 const note = "# Rendered by `npm run deploy:render` from deploy/alerts/alerts.source.yaml. Edit that file.\n";
 
 /** The alerts in every form in which they are shipped. */
@@ -28,7 +31,7 @@ export function alertFiles(read: Read): ReadonlyMap<string, string> {
   return new Map([
     [rulesFile, note + rules],
     ["deploy/alerts/prometheus-rule.yaml", note + prometheusRule(rules)],
-    ["deploy/helm/levee/alerts/rules.yaml", note + withoutHead(source)],
+    [chartRulesFile, note + withoutHead(source)],
     [kuredFile, kuredValues(alertNames(rules))],
   ]);
 }
@@ -47,11 +50,11 @@ function withoutHead(source: string): string {
 /** Replaces the words between % with the chart's values. */
 function withDefaults(source: string, read: Read): string {
   const { alerts } = parse(mustRead("deploy/helm/levee/values.yaml", read)) as { alerts?: unknown }; // our own file
-  return source.replace(/%([a-zA-Z]+(?:\.[a-zA-Z]+)?)%/gu, (placeholder, path: string) => {
+  return source.replace(placeholder, (word, path: string) => {
     let value: unknown = alerts;
     for (const name of path.split(".")) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name]; // a value of our own chart, or nothing
     if (typeof value !== "string" && typeof value !== "number")
-      throw new Error(`Cannot render ${sourceFile}: the chart's values have no alerts.${path} for ${placeholder}`);
+      throw new Error(`Cannot render ${sourceFile}: the chart's values have no alerts.${path} for ${word}`);
     return String(value);
   });
 }

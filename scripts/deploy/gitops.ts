@@ -50,6 +50,7 @@ export function gitopsFiles(read: Read): ReadonlyMap<string, string> {
     [`${apps}/levee/levee.yaml`, folder("deploy/base")],
     [`${apps}/levee/guard.yaml`, folder("deploy/guard")],
     [`${apps}/monitoring/alerts.yaml`, folder("deploy/alerts")],
+    [`${apps}/monitoring/boards.yaml`, folder("deploy/grafana")],
     [`${apps}/kubevirt-vms/networks.yaml`, files("network.yaml")],
     [`${apps}/kubevirt-vms/machines.yaml`, files("root-disk.yaml", "virtual-machine.yaml")],
   ]);

@@ -267,6 +267,7 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
     ["--set=config.socketDir=/host/run/x", "config.socketDir: set paths.socket"],
     ['--set-json=config.criticalPods=["Traefik"]', "/config/criticalPods/0"],
     ['--set-json=config.criticalPods=["app=pg"]', "/config/criticalPods/0"],
+    ["--set=healthPort=9810", "healthPort: 9810 is config.metricsPort as well"],
     ["--set=config.healthPort=1", "config.healthPort: set healthPort beside config"],
     ["--set=kubernetesApi.host=https://example.com", "kubernetesApi.host: https://example.com is more than"],
     ["--set=kubernetesApi.host=api:6443", "kubernetesApi.host: api:6443 is more than"],

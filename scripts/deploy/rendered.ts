@@ -1,5 +1,6 @@
 import { alertFiles } from "./alerts.ts";
 import { gitopsFiles } from "./gitops.ts";
+import { grafanaFiles } from "./grafana/grafana-files.ts";
 import { manifest } from "./manifest.ts";
 import { shippedDefinitionsSource } from "./shipped-definitions.ts";
 import { shippedPoliciesSource } from "./shipped-policies.ts";
@@ -13,7 +14,7 @@ const note =
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   const image = imageOf(read);
   const guard = manifest(note, renderFolder("deploy/guard", read));
-  const alerts = alertFiles(read);
+  const monitoring = new Map([...alertFiles(read), ...grafanaFiles(read)]);
   const unmarkedGuard = manifest(note, renderFolder("deploy/guard", readUnmarked(read)));
   return new Map([
     ["deploy/install.yaml", manifest(note, renderFolder("deploy/base", read))],
@@ -27,9 +28,9 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
     [guardFile, withImage(read(guardFile) ?? "", image)],
-    ...alerts,
-    // The alerts among its sources are rendered themselves.
-    ...gitopsFiles((path) => alerts.get(path) ?? read(path)),
+    ...monitoring,
+    // The alerts and boards among its sources are rendered themselves.
+    ...gitopsFiles((path) => monitoring.get(path) ?? read(path)),
   ]);
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { version } from "../../src/base/version.ts";
 import { buildShipped, type Programs } from "../build.ts";
 import { inputsHash } from "../build/inputs.ts";
@@ -8,7 +8,7 @@ import { packageCache, packageFiles } from "../debian/package-cache.ts";
 import { readPins, type Architecture, type Pins } from "../debian/pins.ts";
 import { shippedSbom } from "../sbom/shipped-sbom.ts";
 import { FileTree } from "./file-tree.ts";
-import { forgetMade, madeImages, noteMade, writeWhole, type BuiltImage, type Images } from "./made-images.ts";
+import { FreshArchives, madeImages, type BuiltImage, type Images } from "./made-images.ts";
 import { archiveOf, digestOf, layerOf, type Layer, type PlatformImage } from "./oci.ts";
 import { baseLayer, guardLayer } from "./package-files.ts";
 import { imageHost, recipes, sbomPath, type Recipe } from "./recipes.ts";
@@ -29,10 +29,11 @@ export interface ImageOrder {
 
 /**
  * Makes the images of this checkout as OCI layouts: DIR/levee.oci.tar, DIR/levee-guard.oci.tar and DIR/images.json. Does
- * nothing when nothing has changed.
+ * nothing when nothing has changed, and leaves the folder as it was when something fails.
  */
 export function buildImages({ architectures, outDir, pins = readPins(), isAnyDateGood = false }: ImageOrder): Images {
   const createdAt = sourceDate(root, process.env);
+  using archives = new FreshArchives(outDir);
   const programs = new Map(architectures.map((architecture) => [architecture, buildShipped(architecture, pins)]));
   const key = keyOf(programs, pins);
   const known = madeImages(outDir, { key, createdAt: isAnyDateGood ? undefined : createdAt });
@@ -41,14 +42,12 @@ export function buildImages({ architectures, outDir, pins = readPins(), isAnyDat
     return known;
   }
   const startedMs = performance.now();
-  mkdirSync(outDir, { recursive: true });
-  forgetMade(outDir);
   const platforms = [...programs].map(
     ([architecture, paths]) => new Platform(architecture, paths, { pins, createdAt }),
   );
-  const images = recipes.map((recipe) => writeImage(recipe, platforms, { outDir, createdAt, pins }));
+  const images = recipes.map((recipe) => writeImage(recipe, platforms, { archives, createdAt, pins }));
   const built: Images = { version, images };
-  noteMade(outDir, built, { key, createdAt });
+  archives.finish(built, { key, createdAt });
   console.log(`images: made in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
   return built;
 }
@@ -122,7 +121,7 @@ class Platform {
 function writeImage(
   recipe: Recipe,
   platforms: readonly Platform[],
-  to: Made & { readonly outDir: string },
+  to: Made & { readonly archives: FreshArchives },
 ): BuiltImage {
   const archive = `${recipe.name}.oci.tar`;
   const {
@@ -144,7 +143,7 @@ function writeImage(
     },
     pinnedSeconds(to.pins),
   );
-  writeWhole(join(to.outDir, archive), content);
+  to.archives.add(archive, content);
   console.log(`${archive}: ${(content.length / 1_048_576).toFixed(1)} MiB, ${digest}`);
   return { name: recipe.name, archive, digest, platforms: digests };
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { cannotWrite, makeOutputFolder, removeUnfinished } from "../output-folder.ts";
 import type { Recipe } from "./recipes.ts";
 
 export interface BuiltImage {
@@ -38,23 +39,53 @@ export function madeImages(
   return images.images.every(({ archive }) => existsSync(join(folder, archive))) ? images : undefined;
 }
 
-/** Before other archives are written, so that nobody takes the old list for theirs. */
-export function forgetMade(folder: string): void {
-  rmSync(join(folder, "images.json"), { force: true });
-}
+const unfinished = /^.+\.(\d+)\.tmp$/u;
 
-/** After the archives. */
-export function noteMade(folder: string, images: Images, { key, createdAt }: MadeOf): void {
-  writeWhole(join(folder, "images.json"), `${JSON.stringify(images, undefined, 2)}\n`);
-  writeWhole(join(folder, ".inputs"), `${key} ${createdAt.toISOString()}`);
-}
+/** New archives beside the earlier ones. They take the places of those together with their list, or they vanish. */
+export class FreshArchives implements Disposable {
+  readonly #folder: string;
+  readonly #names: string[] = [];
 
-export function writeWhole(path: string, content: string | Uint8Array): void {
-  const fresh = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(fresh, content);
-    renameSync(fresh, path);
-  } finally {
-    rmSync(fresh, { force: true });
+  constructor(folder: string) {
+    makeOutputFolder(folder);
+    removeUnfinished(folder, unfinished);
+    this.#folder = folder;
+  }
+
+  add(name: string, content: Uint8Array): void {
+    this.#names.push(name);
+    this.#write(name, content);
+  }
+
+  finish(images: Images, { key, createdAt }: MadeOf): void {
+    const list = join(this.#folder, "images.json");
+    // From here on nobody takes the old list for that of the new archives.
+    rmSync(list, { force: true });
+    for (const name of this.#names) renameSync(this.#fresh(name), join(this.#folder, name));
+    const about = {
+      "images.json": `${JSON.stringify(images, undefined, 2)}\n`,
+      ".inputs": `${key} ${createdAt.toISOString()}`,
+    };
+    for (const [name, text] of Object.entries(about)) {
+      this.#names.push(name);
+      this.#write(name, text);
+      renameSync(this.#fresh(name), join(this.#folder, name));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of this.#names) rmSync(this.#fresh(name), { force: true });
+  }
+
+  #write(name: string, content: string | Uint8Array): void {
+    try {
+      writeFileSync(this.#fresh(name), content);
+    } catch (thrown) {
+      throw cannotWrite(join(this.#folder, name), thrown);
+    }
+  }
+
+  #fresh(name: string): string {
+    return join(this.#folder, `${name}.${process.pid}.tmp`);
   }
 }

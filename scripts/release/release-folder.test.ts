@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,6 +46,48 @@ describe("ReleaseFolder", () => {
     expect(fail).toThrow("the disk is full");
     expect(readFileSync(join(place, "release.json"), "utf8")).toBe("1");
     expect(readdirSync(join(base, "dist"))).toEqual(["release"]);
+  });
+
+  test("puts the earlier release back when it cannot take its place", () => {
+    write({ "release.json": "1" });
+    using folder = new ReleaseFolder(place);
+    const [fresh = ""] = readdirSync(join(base, "dist")).filter((name) => name.startsWith(".levee-release-"));
+    rmSync(join(base, "dist", fresh), { recursive: true });
+    expect(() => folder.finish()).toThrow(`Cannot write to ${place}: `);
+    expect(readFileSync(join(place, "release.json"), "utf8")).toBe("1");
+    expect(readdirSync(join(base, "dist"))).toEqual(["release"]);
+  });
+
+  test("removes the unfinished folder of a killed run, and none of a running one", () => {
+    const [dead, alive] = [spawnSync("true").pid, process.ppid].map((pid) => `.levee-release-${pid}-x1y2z3`);
+    for (const name of [dead, alive]) mkdirSync(join(base, "dist", name ?? "", "sbom"), { recursive: true });
+    write({ "release.json": "{}" });
+    expect(readdirSync(join(base, "dist")).toSorted()).toEqual([alive ?? "", "release"]);
+  });
+
+  test("names the file that a full disk does not take, and leaves nothing", () => {
+    mkdirSync(join(base, "dist"));
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", join(base, "dist")]);
+    try {
+      const fail = (): void => {
+        using folder = new ReleaseFolder(place);
+        folder.add("sbom/large.json", "x".repeat(1 << 20));
+      };
+      expect(fail).toThrow("sbom/large.json: the disk is full; choose another folder with --out");
+      expect(readdirSync(join(base, "dist"))).toEqual([]);
+    } finally {
+      execFileSync("umount", [join(base, "dist")]);
+    }
+  });
+
+  test("says in words where it cannot be", () => {
+    writeFileSync(join(base, "file"), "");
+    expect(() => new ReleaseFolder(join(base, "file", "release"))).toThrow(
+      `Cannot write to ${join(base, "file")}: it is a file, or lies below one; choose another folder with --out`,
+    );
+    expect(() => new ReleaseFolder("/proc/levee/release")).toThrow(
+      "Cannot write to /proc/levee: no folder can be made there",
+    );
   });
 
   test("refuses a place that is something else, and takes an empty folder", () => {

@@ -25,6 +25,7 @@ const rendered: Readonly<Record<string, string>> = {
   "openshift-uninstall.yaml": "deploy/overlays/openshift-uninstall",
   "guard.yaml": "deploy/guard",
   "alerts.yaml": "deploy/alerts",
+  "grafana.yaml": "deploy/grafana",
 };
 
 /** Files that a release has as they are, but for the image. */

@@ -36,7 +36,7 @@ export interface Screen {
 }
 
 /** The only variables that we pass to programs we start. */
-const passedOn = ["PATH", "TRACEPARENT", "TRACESTATE"] as const;
+const passedOn = ["PATH", "TRACEPARENT", "TRACESTATE", "BAGGAGE"] as const;
 
 export function childEnv(
   shell: Pick<Shell, "env">,

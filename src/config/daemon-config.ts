@@ -12,6 +12,7 @@ import { readNetSettings, type NetSettings } from "./net-settings.ts";
 import type { PodSelector } from "./pod-selector.ts";
 import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
+import { readTracesEndpoint } from "./traces-endpoint.ts";
 
 /** daemon-config.json: Multus' settings and Levee's own, read once at the start. */
 export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey, number>> {
@@ -35,6 +36,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly healthPort: number | undefined;
   /** Pods whose ADDs go first, besides those of `systemNamespaces`. */
   readonly criticalPods: readonly PodSelector[];
+  /** The whole URL of an OTLP receiver; undefined when traces are off. */
+  readonly tracesEndpoint: string | undefined;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -60,6 +63,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     ...readGenerator(from),
     ...readPorts(from),
     criticalPods: readCriticalPods(from),
+    tracesEndpoint: readTracesEndpoint(from, notices),
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),

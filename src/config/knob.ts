@@ -38,7 +38,16 @@ export interface ListKnob {
   readonly origin: KnobOrigin;
 }
 
-export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob;
+/** An address of another program that is off unless set. */
+export interface UrlKnob {
+  readonly unit: "URL";
+  readonly default: undefined;
+  readonly bytesMax: number;
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob | UrlKnob;
 
 /** Levee's own key, or a key of Multus. */
 type KnobOrigin = "levee" | "multus";

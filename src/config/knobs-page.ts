@@ -52,6 +52,7 @@ function defaultOf(knob: Knob): string {
 
 function boundsOf(knob: Knob): string {
   if (knob.unit === "path") return `absolute, ≤ ${grouped(knob.bytesMax)} bytes`;
+  if (knob.unit === "URL") return `http or https, ≤ ${grouped(knob.bytesMax)} bytes`;
   if (knob.unit === "list") return `≤ ${grouped(knob.itemsMax)} entries`;
   return `${grouped(knob.min)} to ${grouped(knob.max)}`;
 }

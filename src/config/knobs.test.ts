@@ -49,9 +49,11 @@ describe("knobs", () => {
       gcGraceMs: 30_000,
       recorderBytes: 4_194_304,
       gateLookMs: 20_000,
+      tracesOneIn: 100,
       undoRetryMs: 5_000,
       healthPort: undefined,
       criticalPods: undefined,
+      tracesEndpoint: undefined,
     });
   });
 

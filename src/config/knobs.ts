@@ -1,4 +1,13 @@
-import { count, ms, type Knob, type ListKnob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
+import {
+  count,
+  ms,
+  type Knob,
+  type ListKnob,
+  type NumberKnob,
+  type PathKnob,
+  type PortKnob,
+  type UrlKnob,
+} from "./knob.ts";
 import { timeBudgets } from "./time-budgets.ts";
 
 /**
@@ -76,6 +85,12 @@ export const numberKnobs = {
     200,
     60_000,
     "How often the daemon reads the reboot gate of its node: always where `gateFile` is set, else only while the guard has opened the gate. One small request.",
+  ),
+  tracesOneIn: count(
+    100,
+    0,
+    1_000_000,
+    "With `tracesEndpoint`: of the pods whose calls succeed, one in so many is traced. Calls that fail always are, and so is every call whose runtime says that its trace is recorded. 0 leaves it at those, 1 traces all.",
   ),
   undoRetryMs: ms(5_000, 100, 600_000, "Pause before an unfinished undo is tried again."),
 } as const satisfies Record<string, NumberKnob>;
@@ -171,10 +186,22 @@ export const listKnobs = {
   },
 } as const satisfies Record<string, ListKnob>;
 
-export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey | ListKnobKey, Knob>> = {
+export const urlKnobs = {
+  tracesEndpoint: {
+    unit: "URL",
+    default: undefined,
+    bytesMax: 512,
+    reason:
+      "Receiver of OTLP over HTTP to which the daemon sends [traces](traces.md) of its calls, such as `http://127.0.0.1:4318`; off unless set. Without a path it is `/v1/traces`.",
+    origin: "levee",
+  },
+} as const satisfies Record<string, UrlKnob>;
+
+export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey | ListKnobKey | UrlKnobKey, Knob>> = {
   ...pathKnobs,
   ...portKnobs,
   ...listKnobs,
+  ...urlKnobs,
   ...numberKnobs,
 };
 
@@ -182,3 +209,4 @@ export type NumberKnobKey = keyof typeof numberKnobs;
 type PathKnobKey = keyof typeof pathKnobs;
 type PortKnobKey = keyof typeof portKnobs;
 type ListKnobKey = keyof typeof listKnobs;
+type UrlKnobKey = keyof typeof urlKnobs;

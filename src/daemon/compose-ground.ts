@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { Admission } from "../admission/admission.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
@@ -20,10 +21,12 @@ import { Pulse } from "./record/pulse.ts";
 import { recordRulings } from "./record/record-rulings.ts";
 import { Recorder } from "./record/recorder.ts";
 import { RulingFeed } from "./record/ruling-feed.ts";
+import type { Timeline } from "./record/timeline.ts";
 import { CallLog } from "./serve/call-log.ts";
 import { Turns } from "./serve/turns.ts";
 import type { ClusterPlace } from "./source/kube-access.ts";
 import type { Source } from "./source/source.ts";
+import type { OpenTraces } from "./traces/open-traces.ts";
 
 export interface DaemonOptions {
   readonly config: DaemonConfig;
@@ -54,11 +57,13 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   });
   const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
   recorder.start();
-  const timeline = new Pulse(clock, recorder);
+  const { traces, doors } = await composeTraces(options, source, { metrics, next: recorder });
+  const timeline = new Pulse(clock, traces ?? recorder);
   const measures = new CallMetrics(metrics);
   const rulings = new RulingFeed();
   countRulings(metrics, rulings);
   logRulings(rulings, logger);
+  if (traces !== undefined) rulings.listen((ruling) => traces.ruled(ruling));
   const hung = new HungPlugins({ clock, journal, rulings });
   const lastRulings = new LastRulings(rulings);
   const admission = composeAdmission(config, clock, rulings);
@@ -74,8 +79,10 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     mirror: new MultusMirror(config.cniDir, logger),
     recorder,
     timeline,
-    notes: new ChainNotes(timeline, measures),
-    callLog: new CallLog({ logger, measures, lastRulings }),
+    traces,
+    tracedDoors: doors,
+    notes: new ChainNotes(timeline, measures, traces),
+    callLog: new CallLog({ logger, measures, lastRulings, traces }),
     metrics,
     measures,
     hung,
@@ -87,6 +94,18 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     checks: new NodeChecks(),
     turns: new Turns(),
   };
+}
+
+/** Nothing, and nothing is loaded, without a collector. */
+async function composeTraces(
+  { config, clock, logger }: DaemonOptions,
+  { nodeName = hostname() }: Source,
+  more: { readonly metrics: MetricsRegistry; readonly next: Timeline },
+): Promise<Partial<OpenTraces>> {
+  const { tracesEndpoint: endpoint, tracesOneIn: oneIn } = config;
+  if (endpoint === undefined) return {};
+  const { openTraces } = await import("./traces/open-traces.ts");
+  return openTraces({ endpoint, oneIn, nodeName, clock, logger, ...more });
 }
 
 function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFeed): Admission {

@@ -18,17 +18,26 @@ import { Del } from "./undo/del.ts";
 export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc"> {
   const wants = new PodWants(ground);
   const accounts = new PodAccounts({ ...ground, wants });
-  const lookUp = new LookUp(ground);
+  const { lookUp, journal, turns } = doors(ground);
   const earlier = new Earlier({ ...ground, ...undo });
   const planner = new Planner({ ...ground, ...undo, lookUp, accounts });
   const runChains = new RunChains(ground);
-  const attachRecord = new AttachRecord({ ...ground, ...undo, runChains });
-  const add = new Add({ ...ground, ...undo, accounts, earlier, lookUp, planner, attachRecord });
+  const attachRecord = new AttachRecord({ ...ground, ...undo, journal, runChains });
+  const add = new Add({ ...ground, ...undo, accounts, earlier, turns, lookUp, planner, attachRecord });
   return {
     add,
     resume: new Resume({ ...ground, ...undo, accounts, add, attachRecord }),
-    del: new Del({ ...ground, ...undo }),
+    del: new Del({ ...ground, ...undo, turns }),
     check: new CheckVerb(ground),
     status: new StatusVerb(ground),
   };
+}
+
+/** The parts in which a call may wait; traced ones where calls are traced. */
+function doors(ground: Ground) {
+  const { journal, turns, tracedDoors } = ground;
+  const lookUp = new LookUp(ground);
+  return tracedDoors === undefined
+    ? { lookUp, journal, turns }
+    : { lookUp: tracedDoors.lookUp(lookUp), journal: tracedDoors.journal(journal), turns: tracedDoors.turns(turns) };
 }

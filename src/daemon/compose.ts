@@ -80,7 +80,10 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const reception = new Reception({
     ...ground,
     software,
-    serve: (call) => void serveCall(call, serveNeeds),
+    serve: (call, first) => {
+      ground.traces?.begin(call, first);
+      void serveCall(call, serveNeeds);
+    },
     addResident: (hand) => undo.recovery.addResident(hand),
     answer: answers.answer,
   });
@@ -89,6 +92,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   await undo.offline.start((request) => undo.recovery.offlineDelete(request));
   undo.recovery.start();
   const services = [
+    ...(ground.traces === undefined ? [] : [ground.traces]),
     ...(await composeServices(ground, { undo, collect, source, thisNode, confDir, node: answers.node })),
     forgetStart({ clock, calls }),
   ];

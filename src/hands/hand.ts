@@ -21,6 +21,7 @@ import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
+import type { PluginTracer } from "./plugin-tracer.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
@@ -59,6 +60,8 @@ export class Hand {
   readonly cniPath: string;
   /** Only the resident hand has several users that must wait for each other. */
   readonly places: HandPlaces | undefined;
+  /** Set where the calls are traced. */
+  tracer: PluginTracer | undefined;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
@@ -97,17 +100,15 @@ export class Hand {
   }
 
   /** Calls `onProgress` about once a second while the plugin runs, if the hand supports "progress". */
-  async run(
-    order: RunOrder,
-    step: number = this.#unplanned(),
-    onProgress?: (idleMs: number) => void,
-  ): Promise<Outcome> {
+  async run(order: RunOrder, step = this.#unplanned(), onProgress?: (idleMs: number) => void): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
     using _place = this.places === undefined ? undefined : await this.places.runs.take();
-    const asked = this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
+    const asked = this.#ask(step, encodeRun(step, this.tracer?.begin(order) ?? order), order.timeoutMs, readOutcome);
     const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
-    return await asked;
+    const outcome = await asked;
+    this.tracer?.end(outcome);
+    return outcome;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {

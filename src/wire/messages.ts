@@ -57,6 +57,8 @@ export interface RunOrder {
   readonly undo?: { readonly command: string; readonly timeoutMs: number };
   /** Run with a fresh network namespace as CNI_NETNS. Only the resident hand creates one. */
   readonly scratchNetns?: boolean;
+  /** The plugin's own span, for its TRACEPARENT. Older hands pass on what the runtime gave. */
+  readonly traceParent?: string | undefined;
 }
 
 export type RouteOp =
@@ -162,6 +164,7 @@ export function encodeRun(step: number, order: RunOrder): Uint8Array {
     ["undo_command", order.undo?.command],
     ["undo_timeout_ms", order.undo === undefined ? undefined : Math.max(1, Math.round(order.undo.timeoutMs))],
     ["scratch_netns", order.scratchNetns === true ? true : undefined],
+    ["trace_parent", order.traceParent],
   ]);
 }
 

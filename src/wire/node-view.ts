@@ -95,6 +95,9 @@ export interface TimelineEntry {
   readonly holdMs?: number;
   readonly detail?: string;
   readonly stderr?: string;
+  /** Where the daemon traces: the trace of a call (asked), and the span of it or of a plugin (ran). */
+  readonly trace?: string;
+  readonly span?: string;
 }
 
 /** Each page has the whole of `quarantined`, which is short. */

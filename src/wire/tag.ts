@@ -68,6 +68,8 @@ export const tagNumber = {
   users: 71,
   changed_ms: 72,
   lock: 73,
+  trace_parent: 74,
+  trace_state: 75,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

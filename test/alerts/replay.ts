@@ -41,11 +41,33 @@ const told = [
 
 /** Asks the real promtool, minute by minute, whether exactly these alerts fire. Empty when they do. */
 export function replay(scenario: Scenario, rules: string): string {
+  const { minutes, every = 1, fires } = scenario;
+  const expr = `count by (${told.join(", ")}) (ALERTS{alertstate="firing"})`;
+  const at = Array.from({ length: Math.floor(minutes / every) + 1 }, (_, index) => index * every);
+  const questions = at.map((minute) => ({
+    expr,
+    minute,
+    answer: fires
+      .filter(({ from, to = Infinity }) => from <= minute && minute <= to)
+      .map((firing) => ({ labels: alertSelector(firing), value: 1 })),
+  }));
+  return askPromtool(scenario, questions, rules);
+}
+
+/** An expression, and what Prometheus answers in one minute of a replay. */
+export interface Question {
+  readonly expr: string;
+  readonly minute: number;
+  readonly answer: readonly { readonly labels: string; readonly value: number }[];
+}
+
+/** Has promtool replay the series beside the rules. Empty when every answer is as told. */
+export function askPromtool(scenario: Omit<Scenario, "fires">, questions: readonly Question[], rules: string): string {
   const folder = mkdtempSync(join(tmpdir(), "levee-replay-"));
   try {
     writeFileSync(join(folder, "rules.yaml"), rules);
     // JSON is YAML.
-    writeFileSync(join(folder, "test.yaml"), JSON.stringify(promtoolTest(scenario)));
+    writeFileSync(join(folder, "test.yaml"), JSON.stringify(promtoolTest(scenario, questions)));
     const { status, stdout, stderr, error } = spawnSync("promtool", ["test", "rules", join(folder, "test.yaml")], {
       encoding: "utf8",
       maxBuffer: 64 * 1024 * 1024,
@@ -57,8 +79,10 @@ export function replay(scenario: Scenario, rules: string): string {
   }
 }
 
-function promtoolTest({ name, minutes, every = 1, series, fires }: Scenario): unknown {
-  const expr = `count by (${told.join(", ")}) (ALERTS{alertstate="firing"})`;
+function promtoolTest(
+  { name, minutes, every = 1, series }: Omit<Scenario, "fires">,
+  questions: readonly Question[],
+): unknown {
   const at = Array.from({ length: Math.floor(minutes / every) + 1 }, (_, index) => index * every);
   return {
     rule_files: ["rules.yaml"],
@@ -71,12 +95,10 @@ function promtoolTest({ name, minutes, every = 1, series, fires }: Scenario): un
           series: selector(each),
           values: expansion(at.map((minute) => each.at(minute))),
         })),
-        promql_expr_test: at.map((minute) => ({
+        promql_expr_test: questions.map(({ expr, minute, answer }) => ({
           expr,
           eval_time: `${minute}m`,
-          exp_samples: fires
-            .filter(({ from, to = Infinity }) => from <= minute && minute <= to)
-            .map((firing) => ({ labels: alertSelector(firing), value: 1 })),
+          exp_samples: answer,
         })),
       },
     ],

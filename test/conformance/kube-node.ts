@@ -18,7 +18,10 @@ export class KubeNode {
     this.#metricsPort = metricsPort;
   }
 
-  static async start(before: (api: ApiDouble) => void = () => undefined): Promise<KubeNode> {
+  static async start(
+    before: (api: ApiDouble) => void = () => undefined,
+    settings: Readonly<Record<string, unknown>> = {},
+  ): Promise<KubeNode> {
     const api = await ApiDouble.start();
     before(api);
     const metricsPort = await freePort();
@@ -28,7 +31,7 @@ export class KubeNode {
         await made.answer("first.ADD", result("eth0", "10.0.0.2/24"));
         await made.answer("second.ADD", result("net1", "10.1.1.2/24"));
         const delegates = [{ cniVersion: "1.1.0", name: "primary", ...made.conf("first") }];
-        await api.serve(made, { delegates, metricsPort });
+        await api.serve(made, { delegates, metricsPort, ...settings });
       },
     });
     api.network("net-a", { cniVersion: "1.0.0", ...lab.conf("second") });

@@ -15,7 +15,8 @@ const page = join(import.meta.dir, "../../docs/metrics.md");
 /** A daemon that has something to tell in every family. */
 async function busyLab(metricsPort: number): Promise<Lab> {
   const lab = await Lab.make();
-  await lab.configure({ metricsPort, logLevel: "info" });
+  // Nobody listens there, so that traces wait.
+  await lab.configure({ metricsPort, logLevel: "info", tracesEndpoint: "http://127.0.0.1:1", tracesOneIn: 1 });
   await lab.plugin("first");
   await lab.plugin("bad");
   await lab.script("bad.ADD", "exit 3");
@@ -54,6 +55,9 @@ test.skipIf(!isHere)(
       'levee_admissions_total{class="detach",outcome="admitted"} 1',
       'levee_wait_seconds_count{class="ordinary"} 2',
       "levee_delegate_oom_kills_total 0",
+      "levee_traces_sent_total 0",
+      "levee_traces_waiting 3",
+      'levee_traces_dropped_total{reason="full"} 0',
       'levee_memory_state{state="free"} 1',
     ])
       expect(text).toContain(`${line}\n`);

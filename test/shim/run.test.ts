@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, closeSync, openSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import type { PluginType } from "../../src/base/brand.ts";
+import { textField } from "../../src/wire/frame.ts";
 import { encodeRun, readCall, type HandIdentity, type RunOrder } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
 import { canMakeLeaf, escaping, leavesOf } from "./leaf.ts";
@@ -14,8 +15,14 @@ let peer: Peer;
 let shim: ShimProcess;
 let identity: HandIdentity;
 
+const trace = {
+  TRACEPARENT: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  TRACESTATE: "vendor=x",
+  BAGGAGE: "team=net",
+};
+
 beforeEach(async () => {
-  shim = sandbox.call("ADD", {}, { TRACEPARENT: "00-trace", SECRET: "x" });
+  shim = sandbox.call("ADD", {}, { ...trace, SECRET: "x" });
   peer = await daemon.accept();
   identity = readCall(await peer.begin()).hand;
 });
@@ -59,7 +66,32 @@ test("a plugin that a signal ended is told by its signal", async () => {
 
 test("its environment is CNI_* of the order, and PATH and the trace of the shim", async () => {
   const outcome = await run(sandbox.plugin("p", "env | cut -d= -f1 | sort | tr '\\n' ' '"));
-  expect(text(outcome.stdout)).toBe("CNI_COMMAND CNI_CONTAINERID CNI_IFNAME CNI_NETNS CNI_PATH PATH PWD TRACEPARENT ");
+  expect(text(outcome.stdout)).toBe(
+    "BAGGAGE CNI_COMMAND CNI_CONTAINERID CNI_IFNAME CNI_NETNS CNI_PATH PATH PWD TRACEPARENT TRACESTATE ",
+  );
+});
+
+test("an order with a span of its own replaces TRACEPARENT, and one of a wrong form does not", async () => {
+  const plugin = sandbox.plugin("p", 'echo "$TRACEPARENT $TRACESTATE $BAGGAGE"');
+  const own = trace.TRACEPARENT.replace("b7ad", "1111");
+  for (const [given, seen] of [
+    [own, own],
+    [undefined, trace.TRACEPARENT],
+    ["00-x", trace.TRACEPARENT],
+    [`${own}\nLD_PRELOAD=/x`, trace.TRACEPARENT],
+    ["x".repeat(100_000), trace.TRACEPARENT],
+  ])
+    expect(text((await run(plugin, { traceParent: given })).stdout)).toBe(`${seen ?? ""} vendor=x team=net\n`);
+});
+
+test("the call names the runtime's trace, without its baggage", async () => {
+  sandbox.call("ADD", {}, trace);
+  const call = await (await daemon.accept()).expect("CALL");
+  expect([textField(call, "trace_parent"), textField(call, "trace_state")]).toEqual([trace.TRACEPARENT, "vendor=x"]);
+  expect(Buffer.from(call.payload).includes("team=net")).toBe(false);
+  sandbox.call("ADD", {}, { TRACEPARENT: "00-x", TRACESTATE: "vendor=x" });
+  const other = await (await daemon.accept()).expect("CALL");
+  expect([textField(other, "trace_parent"), textField(other, "trace_state")]).toEqual([undefined, undefined]);
 });
 
 test("it inherits three pipes, its own group, our session, and no ignored or blocked signal", async () => {

@@ -68,10 +68,10 @@ const someInterface = [
 const failure = `echo 'the switch is on fire' >&2; echo '{"cniVersion":"1.1.0","code":42,"msg":"no port left","details":"port 7"}'; exit 1`;
 
 /** The networks and pods of the recorded node, in a lab's directory. Nothing here may change: the recording has it. */
-export async function furnish(lab: Lab): Promise<void> {
+export async function furnish(lab: Lab, settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
   const primary = { cniVersion: "1.1.0", name: "primary", type: "first", controlDir };
   // The daemon's own looks depend on the machine and are no part of a recorded conversation.
-  await lab.configure({ delegates: [primary], heartbeatMs: 2_000, undoRetryMs: 100, gcIntervalMs: 0 });
+  await lab.configure({ delegates: [primary], heartbeatMs: 2_000, undoRetryMs: 100, gcIntervalMs: 0, ...settings });
   const lan = `{"cniVersion":"1.0.0","name":"lan","plugins":[{"type":"second","controlDir":"${controlDir}","mtu":1500.0},{"type":"third","controlDir":"${controlDir}","serial":9007199254740993}]}`;
   await lab.network("lan", lan);
   await lab.network("bad", { cniVersion: "1.1.0", name: "bad", type: "failing", controlDir });

@@ -1,5 +1,5 @@
 import { Visitor } from "oxc-parser";
-import { lineAt, parse } from "./source-text.ts";
+import { lineAt, parse, type Language } from "./source-text.ts";
 
 /** One import or re-export of a file. */
 export interface Import {
@@ -11,7 +11,7 @@ export interface Import {
 }
 
 /** All imports of a TypeScript file, type imports and dynamic ones too. */
-export function importsOf(source: string): readonly Import[] {
+export function importsOf(source: string, language: Language = "ts"): readonly Import[] {
   const found: Import[] = [];
   const add = (node: { readonly start: number }, from: unknown, kind: Pick<Import, "isType" | "isDynamic">): void => {
     if (typeof from === "string") found.push({ from, line: lineAt(source, node.start), ...kind });
@@ -28,6 +28,6 @@ export function importsOf(source: string): readonly Import[] {
       add({ start }, from.type === "Literal" ? from.value : undefined, { isType: false, isDynamic: true }),
     // `typeof import("x")` loads nothing.
     TSImportType: (node) => add(node, node.source.value, { isType: true, isDynamic: true }),
-  }).visit(parse(source).program);
+  }).visit(parse(source, language).program);
   return found;
 }

@@ -15,6 +15,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     "source": ["gate", "metrics", "tell"],
     "undo": ["chains", "look-up", "record", "serve", "tell"],
     "attach": ["chains", "look-up", "record", "serve", "tell", "undo"],
+    "traces": ["look-up", "metrics", "record", "serve"],
     "health": ["look-up", "metrics", "serve", "tell", "undo"],
     "collect": ["health", "look-up", "metrics", "record", "serve", "tell", "undo"],
     "conf-dir": ["health", "look-up", "metrics", "tell"],

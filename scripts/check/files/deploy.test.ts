@@ -11,6 +11,10 @@ const sources = {
   "deploy/guard/kustomization.yaml": "resources: [../base]\n",
   "deploy/alerts/alerts.source.yaml": "groups: []\n",
   "deploy/helm/levee/values.yaml": "alerts: {}\n",
+  ...Object.fromEntries(
+    ["cluster", "node", "pod"].map((name) => [`deploy/grafana/boards/${name}.yaml`, "variables: []\nrows: []\n"]),
+  ),
+  "deploy/grafana/kustomization.yaml": "resources: [config-maps.yaml]\n",
   "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
   "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",
   "deploy/crd/kustomization.yaml": "resources: []\n",

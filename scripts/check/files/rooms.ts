@@ -3,7 +3,7 @@ import { fileRule } from "../rule.ts";
 
 /** A reader searches a longer listing instead of reading it. */
 const filesMax = 25;
-const source = /^(?:src|test|bench|scripts|shim)\/.*(?:(?<!\.test|\.fixture)\.ts|\.rs)$/u;
+const source = /^(?:src|console|test|bench|scripts|shim)\/.*(?:(?<!\.test|\.fixture)\.tsx?|\.rs)$/u;
 
 /** A folder has so few source files that its listing shows the design. */
 export const rooms = fileRule("rooms", (tree) => {

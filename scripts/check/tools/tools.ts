@@ -10,6 +10,12 @@ export const toolRules: readonly Rule[] = [
     parse: typeProblem,
     remedy: "Fix the type",
   }),
+  toolRule("page-types", {
+    command: "tsc",
+    args: ["-p", "console", "--pretty", "false"],
+    parse: typeProblem,
+    remedy: "Fix the type",
+  }),
   toolRule("lint", {
     command: "oxlint",
     args: ["--type-aware", "-f", "unix", "."],

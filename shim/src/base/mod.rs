@@ -1,4 +1,4 @@
-//! What every other room uses: time, JSON text, checksums, output, and the identity of processes and namespaces.
+//! What every other room uses: time, JSON text, checksums, output, traces, and the identity of processes and namespaces.
 
 pub mod calendar;
 pub mod clock;
@@ -6,3 +6,4 @@ pub mod crc32;
 pub mod identity;
 pub mod json;
 pub mod output;
+pub mod trace;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::base::clock::ms;
 use crate::base::identity::Inode;
+use crate::base::trace::Trace;
 use crate::cni::cni_error::{CniError, INVALID_CONFIG, INVALID_ENVIRONMENT, INVALID_NETNS, IO_FAILURE};
 use crate::cni::conf::{is_identifier, read_conf, Conf};
 use crate::cni::verb::Verb;
@@ -33,6 +34,7 @@ pub struct Request {
     pub netns_open: Option<OpenNetns>,
     /// The shim's own namespace is the host's. The daemon compares with it, and cannot see the host's /proc itself.
     pub own_netns_inode: Option<Inode>,
+    pub trace: Trace,
     pub config: Vec<u8>,
     pub conf: Conf,
 }
@@ -57,6 +59,7 @@ pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
         netns_open: look_at_netns(verb, &netns).map_err(in_version)?,
         own_netns_inode: fs::metadata("/proc/self/ns/net").ok().map(|facts| Inode::of(&facts)),
         netns,
+        trace: Trace::from_env(),
         config,
         conf,
     };

@@ -10,11 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
+use crate::base::trace::Trace;
 use crate::plugin::run_order::RunOrder;
 use crate::sys;
-
-/// Variables that the plugin gets from the shim's environment; the daemon sends the others, all `CNI_*`.
-const PASSED_ON: [&str; 3] = ["PATH", "TRACEPARENT", "TRACESTATE"];
 
 /// A started plugin. Its process ID is also its group ID.
 pub struct Process {
@@ -42,7 +40,7 @@ pub struct Cgroups {
 }
 
 pub fn start(program: &Path, order: &RunOrder, cgroups: &Cgroups) -> io::Result<Process> {
-    let image = Image::new(program, &order.env)?;
+    let image = Image::new(program, order)?;
     let parent = std::process::id() as i32;
     let (stdin_end, stdin) = pipe()?;
     let (stdout, stdout_end) = pipe()?;
@@ -107,22 +105,23 @@ struct Image {
 }
 
 impl Image {
-    fn new(program: &Path, given: &[String]) -> io::Result<Image> {
+    /// The daemon sends the variables `CNI_*`; PATH and the trace come from the shim's own environment.
+    fn new(program: &Path, order: &RunOrder) -> io::Result<Image> {
         let path = CString::new(program.as_os_str().as_bytes())?;
         let mut env = Vec::new();
-        for entry in given {
+        for entry in &order.env {
             let key = &entry[..entry.find('=').map_or(entry.len(), |at| at + 1)];
             // The last of two values counts, for the plugin and for the checks of an order.
             env.retain(|known: &CString| !known.as_bytes().starts_with(key.as_bytes()));
             env.push(CString::new(entry.as_bytes())?);
         }
-        for name in PASSED_ON {
-            if let Some(value) = env::var_os(name) {
-                let mut entry = OsString::from(name);
-                entry.push("=");
-                entry.push(value);
-                env.push(CString::new(entry.as_bytes())?);
-            }
+        if let Some(value) = env::var_os("PATH") {
+            let mut entry = OsString::from("PATH=");
+            entry.push(value);
+            env.push(CString::new(entry.as_bytes())?);
+        }
+        for entry in Trace::from_env().variables(order.trace_parent.as_ref()) {
+            env.push(CString::new(entry)?);
         }
         let argv = vec![path.as_ptr(), std::ptr::null()];
         let envp = env.iter().map(|entry| entry.as_ptr()).chain([std::ptr::null()]).collect();

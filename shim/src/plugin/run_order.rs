@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::base::trace::is_trace_parent;
 use crate::orders::rules::{time_limit, Rules};
 use crate::wire::frame::Frame;
 use crate::wire::tag;
@@ -17,6 +18,8 @@ pub struct RunOrder {
     pub undo: Option<Undo>,
     /// Whether to run in a network namespace made for this run alone.
     pub scratch_netns: bool,
+    /// The plugin's own span, where the daemon traces it.
+    pub trace_parent: Option<String>,
 }
 
 #[derive(Clone)]
@@ -40,6 +43,7 @@ impl RunOrder {
                 None => None,
             },
             scratch_netns: frame.flag(tag::SCRATCH_NETNS)?,
+            trace_parent: frame.text(tag::TRACE_PARENT)?.filter(|text| is_trace_parent(text)),
         })
     }
 
@@ -97,6 +101,7 @@ impl RunOrder {
             timeout: undo.timeout,
             undo: None,
             scratch_netns: self.scratch_netns,
+            trace_parent: self.trace_parent.clone(),
         })
     }
 }
@@ -115,6 +120,7 @@ mod tests {
             timeout: ms(1),
             undo: Some(Undo { command: "DEL".to_string(), timeout: ms(2) }),
             scratch_netns: false,
+            trace_parent: None,
         }
     }
 

@@ -66,3 +66,5 @@ pub const COUNT_USERS: u8 = 70;
 pub const USERS: u8 = 71;
 pub const CHANGED_MS: u8 = 72;
 pub const LOCK: u8 = 73;
+pub const TRACE_PARENT: u8 = 74;
+pub const TRACE_STATE: u8 = 75;

@@ -1,7 +1,6 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import type { Command } from "commander";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { registryProblem } from "../registry/image-reference.ts";
@@ -9,6 +8,7 @@ import { mirrorImages, type MirrorImage } from "../registry/mirror-images.ts";
 import { mirrorScript } from "../registry/mirror-script.ts";
 import { readRelease, type ReleaseFacts } from "../registry/release-facts.ts";
 import { siteManifests, valuesFile, type SiteFile } from "../registry/site-manifests.ts";
+import { writeTogether } from "../registry/write-together.ts";
 import { plural } from "../terminal/plural.ts";
 import { outputFormats, print } from "../terminal/print.ts";
 import type { Shell } from "../shell.ts";
@@ -42,7 +42,7 @@ export function addManifests(program: Command, shell: Shell): void {
     const { registry, to } = await checked(folder, options);
     const release = await readRelease(folder);
     const files = await siteManifests(folder, release, registry);
-    await writeAll(to, files);
+    await writeTogether(to, files);
     print(shell.stdout, settings.output, {
       value: {
         version: release.version,
@@ -62,22 +62,16 @@ async function checked(
   if (registry === undefined) throw usageFailure("Required option '--registry <name>' not specified", example);
   if (to === undefined) throw usageFailure("Required option '--to <folder>' not specified", example);
   requireRegistry(registry, example);
-  if ((await realPath(folder)) === (await realPath(to)))
-    throw usageFailure("Cannot write into the release itself: its checksums would no longer hold", example);
+  const path = relative(await realPath(folder), await realPath(to));
+  if (path.split("/", 1)[0] !== "..")
+    throw usageFailure("Cannot write into the release itself: its checksums would no longer cover it", example);
   return { registry, to };
 }
 
-/** A folder that is not there yet has its own path. */
+/** A folder that is not there yet has the path of the nearest one above it, and its own name. */
 async function realPath(path: string): Promise<string> {
-  return realpath(path).catch(() => resolve(path));
-}
-
-async function writeAll(folder: string, files: readonly SiteFile[]): Promise<void> {
-  for (const { path, text } of files) {
-    const file = join(folder, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFileAtomically(file, text, { mode: 0o644, sync: false });
-  }
+  const above = dirname(path);
+  return realpath(path).catch(async () => (above === path ? path : join(await realPath(above), basename(path))));
 }
 
 interface Written {

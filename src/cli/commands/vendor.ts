@@ -12,6 +12,7 @@ import type { SourceOptions } from "../vendor/fetch-source.ts";
 import { pinImage } from "../vendor/pin-image.ts";
 import { chooseLocked, readVendorLock } from "../vendor/vendor-lock.ts";
 import { findVendorRoot } from "../vendor/vendor-root.ts";
+import { unlockedFiles } from "../vendor/unlocked-files.ts";
 import { verifyFiles, type VerifiedFile } from "../vendor/verify-files.ts";
 
 interface VendorOptions extends SourceOptions {
@@ -58,12 +59,17 @@ function addAdd(group: Command, shell: Shell): void {
 
 function addVerify(group: Command, shell: Shell): void {
   const command = subcommand(group, "verify", "Compare the vendored files with the lock file; needs no network")
-    .argument("[paths...]", "files or folders (default: everything in the lock file)")
+    .argument(
+      "[paths...]",
+      "files or folders (default: everything in the lock file, and files with its header that it lacks)",
+    )
     .addHelpText("after", `${examples("levee vendor verify", "levee vendor verify apps/cdi -o json")}${exitText}`);
   command.action(async (paths: string[], options: VendorOptions) => {
     const context = contextOf(command, shell);
     const root = await findVendorRoot(options.repository);
-    const files = await verifyFiles(root, chooseLocked(await readVendorLock(root), paths));
+    const lock = await readVendorLock(root);
+    const unlocked = paths.length > 0 ? [] : await unlockedFiles(root, new Set(lock.map(({ path }) => path)));
+    const files = [...(await verifyFiles(root, chooseLocked(lock, paths))), ...unlocked];
     const bad = files.filter(({ result }) => result !== "ok");
     print(shell.stdout, context.settings.output, {
       value: { success: bad.length === 0, files },

@@ -44,10 +44,18 @@ describe("cniEnv", () => {
 
 describe("childEnv", () => {
   test("passes on PATH and the trace, and nothing else", () => {
-    const env = { PATH: "/bin", TRACEPARENT: "00-1", TRACESTATE: undefined, SECRET: "x", LEVEE_STATE_DIR: "/s" };
+    const env = {
+      PATH: "/bin",
+      TRACEPARENT: "00-1",
+      TRACESTATE: undefined,
+      BAGGAGE: "a=1",
+      SECRET: "x",
+      LEVEE_STATE_DIR: "/s",
+    };
     expect(childEnv({ env }, { CNI_COMMAND: "ADD" })).toEqual({
       PATH: "/bin",
       TRACEPARENT: "00-1",
+      BAGGAGE: "a=1",
       CNI_COMMAND: "ADD",
     });
   });

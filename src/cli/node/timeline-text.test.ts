@@ -43,6 +43,17 @@ test("timelineText tells what concerns every pod of the node below the summary",
   expect(text.split("\n")[1]).toBe(`! ${away}`);
 });
 
+test("timelineText names the trace of a call, and in the wide form the span of each plugin", () => {
+  const [trace, span] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+  const base = view([
+    entry(0, "asked", { trace, span }),
+    entry(5, "ran", { plugin: "bridge", span: "00000000000000aa" }),
+  ]);
+  expect(timelineText(base)).toContain(`asked  trace=${trace} span=${span}`);
+  expect(timelineText(base)).not.toContain("span=00000000000000aa");
+  expect(timelineText({ ...base, isWide: true })).toContain("bridge  span=00000000000000aa");
+});
+
 describe("summaryOf", () => {
   test("an attached pod: since when, and on which networks with which addresses", () => {
     expect(summaryOf(view([], [attachment()]))).toBe(

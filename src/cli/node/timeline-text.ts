@@ -166,7 +166,8 @@ function factsText(entry: TimelineEntry, isWide: boolean): string {
   const place = [entry.network, entry.ifname].filter((part) => part !== undefined).join(" ");
   const memory = entry.maxRssKib === undefined ? undefined : `${(entry.maxRssKib / 1024).toFixed(1)} MiB`;
   const took = entry.tookMs === undefined ? undefined : `took ${tookText(entry.tookMs)}`;
-  return [place, entry.plugin, took, memory, chargeText(entry), entry.detail, ...(isWide ? wideFacts(entry) : [])]
+  const { plugin, detail } = entry;
+  return [place, plugin, took, memory, chargeText(entry), detail, traceText(entry), ...(isWide ? wideFacts(entry) : [])]
     .filter((part) => part !== undefined && part !== "")
     .map((part) => oneLine(part ?? ""))
     .join("  ");
@@ -179,11 +180,17 @@ function chargeText({ failures, holdMs }: TimelineEntry): string | undefined {
   return `${failuresText({ failures })}, ${next}`;
 }
 
-function wideFacts({ exitCode, signal, uid }: TimelineEntry): readonly string[] {
+/** The IDs of a call's trace, to look it up. */
+function traceText({ trace, span }: TimelineEntry): string | undefined {
+  return trace === undefined ? undefined : `trace=${trace} span=${span ?? ""}`;
+}
+
+function wideFacts({ exitCode, signal, uid, trace, span }: TimelineEntry): readonly string[] {
   return [
     ...(exitCode === undefined ? [] : [`exit=${exitCode}`]),
     ...(signal === undefined ? [] : [`signal=${signal}`]),
     ...(uid === undefined ? [] : [`uid=${uid}`]),
+    ...(span === undefined || trace !== undefined ? [] : [`span=${span}`]),
   ];
 }
 

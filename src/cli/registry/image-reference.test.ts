@@ -55,6 +55,7 @@ describe("registryProblem", () => {
     ["https://a.test", "leave out the scheme"],
     ["docker://a.test", "leave out the scheme"],
     ["a.test/", "slash at the end"],
+    ["a.test:65536/site", "its port must be at most 65535"],
     ["site", "must begin with the registry's host"],
     ["site/infra", "must begin with the registry's host"],
     ["user@a.test", "no user"],

@@ -39,8 +39,13 @@ export function registryProblem(text: string): string | undefined {
   if (text.includes("@")) return "it must have no user and no digest; write it as registry.example.com/site";
   if (!isHost(text.split("/", 1)[0] ?? ""))
     return "it must begin with the registry's host, such as registry.example.com or localhost:5000";
+  if (portOf(text) > 65_535) return "its port must be at most 65535";
   if (!registryName.test(text)) return "only lower-case names, digits, dots and dashes may follow the host";
   return undefined;
+}
+
+function portOf(text: string): number {
+  return Number(/^[^/:]+:([0-9]+)(?:\/|$)/u.exec(text)?.[1] ?? 0);
 }
 
 /** Runtimes take the first part for a host if it has a dot or a port. */

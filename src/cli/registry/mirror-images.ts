@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { LineCounter } from "yaml";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { documentsOf } from "./image-places.ts";
 import { parseImage, registryOf } from "./image-reference.ts";
-import { namedImages } from "./named-images.ts";
+import { namedImages, replacedNames } from "./named-images.ts";
 import { factsFile, readRelease } from "./release-facts.ts";
 import { pinsAbove } from "../vendor/vendor-root.ts";
 
@@ -62,14 +62,17 @@ async function releaseImages(folder: string): Promise<readonly MirrorImage[]> {
 
 async function manifestImages(path: string, isFolder: boolean): Promise<readonly MirrorImage[]> {
   const files = isFolder ? await manifestsBelow(path) : [path];
-  const images: MirrorImage[] = [];
   const pins = await pinsAbove(path);
+  const named: { readonly name: string; readonly file: string }[] = [];
+  const replaced = new Set<string>();
   for (const file of files) {
-    const source = await readFile(file, "utf8");
-    const names = documentsOf(file, source, new LineCounter()).flatMap(namedImages);
-    images.push(...names.flatMap((name) => asMirrorImage(name, file, pins)));
+    const documents = documentsOf(file, await readFile(file, "utf8"), new LineCounter());
+    named.push(...documents.flatMap(namedImages).map((name) => ({ name, file })));
+    for (const name of documents.flatMap(replacedNames)) replaced.add(join(dirname(file), name));
   }
-  return images;
+  return named
+    .filter(({ name, file }) => !replaced.has(join(dirname(file), name)))
+    .flatMap(({ name, file }) => asMirrorImage(name, file, pins));
 }
 
 async function manifestsBelow(path: string): Promise<readonly string[]> {
@@ -87,8 +90,8 @@ function asMirrorImage(name: string, file: string, pins: ReadonlyMap<string, str
   if (found === undefined) return [];
   const { tag } = found;
   const digest = found.digest ?? pins.get(name);
-  if (digest !== undefined && /^sha256:0+$/u.test(digest)) throw withoutDigest(name, file);
   const registry = registryOf(found.name);
+  refuseNowhere({ name, registry, digest }, file);
   const path = registry === undefined ? found.name : found.name.slice(registry.length + 1);
   // Registries remove images without a tag when they clean up.
   const targetTag = tag ?? digest?.replace(":", "-").slice(0, "sha256-".length + 16) ?? "latest";
@@ -98,10 +101,25 @@ function asMirrorImage(name: string, file: string, pins: ReadonlyMap<string, str
   ];
 }
 
-/** Zeros stand in our own manifests until a release fills them in. */
-function withoutDigest(name: string, file: string): CommandFailure {
-  return new CommandFailure("no-manifest", `Cannot list ${name} in ${file}: zeros stand where its digest is missing`, {
-    remedy: "give the same file of a release, or fill in the image: docs/install.md",
+/** The images of a release have this name until a site gives them another one. No registry has them under it. */
+const nobodysRegistry = "levee.dev";
+
+interface Named {
+  readonly name: string;
+  readonly registry: string | undefined;
+  readonly digest: string | undefined;
+}
+
+/** Refuses an image of ours that can be copied from nowhere. Zeros stand in our own manifests until a release fills them in. */
+function refuseNowhere({ name, registry, digest = "" }: Named, file: string): void {
+  if (/^sha256:0+$/u.test(digest))
+    throw new CommandFailure("no-manifest", `Cannot list ${name} in ${file}: zeros stand where its digest is missing`, {
+      remedy: "give the same file of a release, or fill in the image: docs/install.md",
+    });
+  if (registry !== nobodysRegistry) return;
+  throw new CommandFailure("no-manifest", `Cannot list ${name} in ${file}: no registry has it under this name`, {
+    remedy:
+      "give the folder of the release, whose archives have it; levee manifests writes your registry into the manifests",
   });
 }
 

@@ -19,7 +19,26 @@ export function namedImages(document: Document): readonly string[] {
   return names;
 }
 
-function kustomizedImages({ contents }: Document): readonly string[] {
+/** The names that a kustomization puts other images in the place of: in its folder they are no images themselves. */
+export function replacedNames(document: Document): readonly string[] {
+  return kustomizations(document).map(({ name }) => name);
+}
+
+function kustomizedImages(document: Document): readonly string[] {
+  return kustomizations(document).map(
+    ({ name, newName, tag, digest }) => `${newName || name}${tag && `:${tag}`}${digest && `@${digest}`}`,
+  );
+}
+
+interface Kustomized {
+  readonly name: string;
+  readonly newName: string;
+  readonly tag: string;
+  readonly digest: string;
+}
+
+/** The entries of a kustomization that set a tag or a digest. */
+function kustomizations({ contents }: Document): readonly Kustomized[] {
   const images = isMap(contents) ? contents.get("images") : undefined;
   if (!isSeq(images)) return [];
   return images.items.flatMap((entry) => {
@@ -28,8 +47,8 @@ function kustomizedImages({ contents }: Document): readonly string[] {
       // A tag such as 1.2 is a number to YAML.
       return typeof value === "string" || typeof value === "number" ? String(value) : "";
     };
-    const [name, tag, digest] = [part("newName") || part("name"), part("newTag"), part("digest")];
-    return tag === "" && digest === "" ? [] : [`${name}${tag && `:${tag}`}${digest && `@${digest}`}`];
+    const found = { name: part("name"), newName: part("newName"), tag: part("newTag"), digest: part("digest") };
+    return found.tag === "" && found.digest === "" ? [] : [found];
   });
 }
 

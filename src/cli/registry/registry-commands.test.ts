@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -155,6 +156,57 @@ describe("levee manifests", () => {
   });
 });
 
+describe("levee manifests, the folder", () => {
+  test("refuses a place in the release, also by another name, and writes nothing", async () => {
+    symlinkSync(release, join(base, "latest"));
+    for (const to of [release, join(release, "site"), join(release, "a/b"), join(base, "latest/site")]) {
+      const { status, err } = await levee("manifests", release, "--registry", "a.test", "--to", to);
+      expect(status).toBe(2);
+      expect(err).toContain("Cannot write into the release itself");
+    }
+    expect(readdirSync(release).toSorted()).toEqual(["back", "install.yaml", "release.json"]);
+    rmSync(join(base, "latest"));
+    // A name that only begins in the same way.
+    const beside = join(base, "release-site");
+    expect((await levee("manifests", release, "--registry", "a.test", "--to", beside)).status).toBe(0);
+  });
+
+  test("says in words where it cannot write, and changes nothing there", async () => {
+    await toSite();
+    const before = readFileSync(join(site, "install.yaml"), "utf8");
+    rmSync(join(site, "helm-values.yaml"));
+    mkdirSync(join(site, "helm-values.yaml"));
+    const taken = await toSite("other.example.com");
+    expect(taken.status).toBe(1);
+    expect(taken.err).toContain(`Cannot write ${join(site, "helm-values.yaml")}: it is a folder (folder-unwritable)`);
+    expect(readFileSync(join(site, "install.yaml"), "utf8")).toBe(before);
+    expect(readdirSync(site).toSorted()).toEqual(["back", "helm-values.yaml", "install.yaml"]);
+    const below = join(site, "install.yaml", "x");
+    const { status, err } = await levee("manifests", release, "--registry", "a.test", "--to", below);
+    expect(status).toBe(1);
+    expect(err).toContain(`Cannot write to ${below}: it is a file, or lies below one (folder-unwritable)`);
+  });
+
+  test("a full disk leaves the files as they were, and no new folder", async () => {
+    const disk = join(base, "disk");
+    mkdirSync(disk);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk]);
+    try {
+      writeFileSync(join(release, "back/kustomization.yaml"), `${back}# ${"x".repeat(65_536)}\n`);
+      writeFileSync(join(disk, "install.yaml"), "mine");
+      for (const to of [disk, join(disk, "new")]) {
+        const { status, err } = await levee("manifests", release, "--registry", "a.test", "--to", to);
+        expect(status).toBe(1);
+        expect(err).toContain(`Cannot write to ${to}: the disk is full (folder-unwritable)`);
+      }
+      expect(readFileSync(join(disk, "install.yaml"), "utf8")).toBe("mine");
+      expect(readdirSync(disk).filter((name) => name !== "back")).toEqual(["install.yaml"]);
+    } finally {
+      execFileSync("umount", [disk]);
+    }
+  });
+});
+
 /** A skopeo that only writes down how it was called. */
 function recordingSkopeo(): { readonly path: string; readonly calls: () => string } {
   const [bin, log] = [join(base, "bin"), join(base, "calls")];
@@ -244,6 +296,30 @@ spec:
       out: `quay.test/x/operator@${digests.levee}\nquay.test/x/proxy:v2@${digests.guard}\n`,
       err: "",
     });
+  });
+});
+
+describe("levee mirror-list, names", () => {
+  test("does not take the name that a kustomization replaces for an image", async () => {
+    const folder = join(base, "component");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "kustomization.yaml"), back.replace("levee.dev", "a.test"));
+    writeFileSync(join(folder, "patch.yaml"), "- {op: add, path: /x, value: {image: levee}}\n");
+    expect(await levee("mirror-list", folder, "-o", "name")).toEqual({
+      status: 0,
+      out: `a.test/levee@${digests.levee}\n`,
+      err: "",
+    });
+    // Beside another kustomization it is one.
+    writeFileSync(join(base, "patch.yaml"), "- {op: add, path: /x, value: {image: levee}}\n");
+    expect((await levee("mirror-list", join(base, "patch.yaml"))).err).toContain("named by a tag");
+  });
+
+  test("refuses the name that the images of a release have in no registry", async () => {
+    const { status, out, err } = await levee("mirror-list", join(release, "install.yaml"));
+    expect({ status, out }).toEqual({ status: 1, out: "" });
+    expect(err).toContain("no registry has it under this name");
+    expect(err).toContain("try: give the folder of the release");
   });
 
   test("refuses two images that would get one name in the mirror", async () => {

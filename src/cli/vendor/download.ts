@@ -117,7 +117,9 @@ function reasonOf(url: URL, thrown: unknown, { limit, interrupted }: Ends): Erro
   if (thrown instanceof CommandFailure) return thrown;
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const why = errnoOf(thrown) ?? "";
-  return new CommandFailure("vendor-download", `Cannot fetch ${url.href}: ${oneLine(`${why} ${said}`)}`, {
+  // Most messages have the code already.
+  const words = said.includes(why) ? said : `${why} ${said}`;
+  return new CommandFailure("vendor-download", `Cannot fetch ${url.href}: ${oneLine(words)}`, {
     remedy: "check the network; a proxy is not used: behind one, fetch the file yourself and use --from FILE",
     cause: thrown,
   });

@@ -270,6 +270,28 @@ describe("levee vendor verify", () => {
     expect(await vendor("verify")).toEqual({ status: 0, out: "No vendored files\n", err: "" });
   });
 
+  test("finds vendored files that the lock has lost, with one entry or as a whole", async () => {
+    await add();
+    await add("v1.0.0", "apps/imports/second.yaml");
+    const lock = join(root, "vendor.lock.yaml");
+    const [head = "", , second = ""] = readFileSync(lock, "utf8").split(/^(?= {2}- path:)/mu);
+    writeFileSync(lock, `${head}${second}`);
+    const end = await vendor("verify");
+    expect(end.status).toBe(1);
+    expect(end.err).toContain(
+      `${operatorPath} has the header of a vendored file, and vendor.lock.yaml has no entry of it`,
+    );
+    expect(end.err).toContain(`levee vendor add ${server.url}/v1.0.0/operator.yaml --as ${operatorPath}`);
+    // Only what was asked for is looked at.
+    expect((await vendor("verify", "apps/imports/second.yaml")).status).toBe(0);
+    rmSync(lock);
+    expect((await vendor("verify")).err).toContain("2 of 2 vendored files must not be applied");
+    // A file of their own that tells of one is none.
+    writeFileSync(join(root, operatorPath), "kind: Mine\n# Vendored verbatim from https://a.test/x.yaml\n");
+    rmSync(join(root, "apps/imports/second.yaml"));
+    expect((await vendor("verify")).status).toBe(0);
+  });
+
   const cases: readonly (readonly [string, (text: string) => string | undefined, string])[] = [
     ["a changed byte", (text) => text.replace('value: "1"', 'value: "2"'), "has other bytes than its source"],
     ["a line more at its end", (text) => `${text}---\n`, "has other bytes than its source"],

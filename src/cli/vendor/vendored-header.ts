@@ -33,6 +33,16 @@ export function headerFor({ url, sha256 }: Pick<VendoredFile, "url" | "sha256">,
   return `${lines.join("\n")}\n`;
 }
 
+/** The address in our line of a header, if the comments at the beginning of a file have one. */
+export function sourceInHeader(text: string): string | undefined {
+  for (const line of text.split("\n")) {
+    if (!/^\s*(?:#|$)/u.test(line)) return undefined;
+    const url = /^# Vendored verbatim from (\S+)$/u.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}
+
 export function hexSha256(content: Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }

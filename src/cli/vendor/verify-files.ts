@@ -8,7 +8,7 @@ import { divide, hexSha256, isOnlyComments } from "./vendored-header.ts";
 export interface VerifiedFile {
   readonly path: string;
   readonly url: string;
-  readonly result: "ok" | "missing" | "changed" | "unsafe" | "unlisted";
+  readonly result: "ok" | "missing" | "changed" | "unsafe" | "unlisted" | "unlocked";
   /** What is wrong, and what to do; empty for `ok`. */
   readonly message: string;
   readonly remedy: string;

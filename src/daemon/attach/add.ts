@@ -23,8 +23,8 @@ export interface AddNeeds {
   readonly config: Pick<DaemonConfig, "addUndoMs">;
   readonly accounts: Pick<PodAccounts, "open">;
   readonly earlier: Earlier;
-  readonly turns: Turns;
-  readonly lookUp: LookUp;
+  readonly turns: Pick<Turns, "take">;
+  readonly lookUp: Pick<LookUp, "beforeLine">;
   readonly recovery: Pick<Recovery, "settleNetworks">;
   readonly admission: Admission;
   readonly planner: Planner;

@@ -7,10 +7,16 @@ import type { Timeline, TimelineFacts } from "./timeline.ts";
 export class ChainNotes implements Timeline {
   readonly #timeline: Timeline;
   readonly #measures: { ran(ran: Ran): void };
+  readonly #traces: { spanOf(ran: Ran): string | undefined } | undefined;
 
-  constructor(timeline: Timeline, measures: { ran(ran: Ran): void }) {
+  constructor(
+    timeline: Timeline,
+    measures: { ran(ran: Ran): void },
+    traces?: { spanOf(ran: Ran): string | undefined },
+  ) {
     this.#timeline = timeline;
     this.#measures = measures;
+    this.#traces = traces;
   }
 
   note(subject: Subject, what: string, facts?: TimelineFacts): void {
@@ -20,6 +26,7 @@ export class ChainNotes implements Timeline {
   ran(subject: Subject, ran: Ran): void {
     const { outcome, chain, link, error } = ran;
     this.#measures.ran(ran);
+    const span = this.#traces?.spanOf(ran);
     this.#timeline.note({ ...subject, verb: ran.verb }, "ran", {
       network: chain.network,
       ifname: chain.ifname,
@@ -28,6 +35,7 @@ export class ChainNotes implements Timeline {
       maxRssKib: outcome.maxRssKib,
       ...(error === undefined ? {} : failedRun(outcome, withoutPlace(error.message, chain))),
       ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
+      ...(span === undefined ? {} : { span }),
     });
   }
 }

@@ -20,6 +20,8 @@ export interface CallLogNeeds {
   readonly logger: Logger;
   readonly measures: Pick<CallMetrics, "called">;
   readonly lastRulings: Pick<LastRulings, "of">;
+  /** Told of every call; its fields go into the line. Undefined where calls are not traced. */
+  readonly traces: { ended(end: CallEnd): LogFields } | undefined;
 }
 
 /** Counts every call and writes the one line about it. */
@@ -30,8 +32,9 @@ export class CallLog {
     this.#needs = needs;
   }
 
-  log({ call, request, tookMs, error }: CallEnd): void {
-    const { logger, measures, lastRulings } = this.#needs;
+  log(end: CallEnd): void {
+    const { call, request, tookMs, error } = end;
+    const { logger, measures, lastRulings, traces } = this.#needs;
     const { verb, hand, containerId, ifname } = call.header;
     const ruling = lastRulings.of(call.asked?.request);
     const admissionClass = ruling?.admissionClass;
@@ -47,6 +50,7 @@ export class CallLog {
       waitedMs: ruling === undefined ? undefined : Math.round(ruling.forMs),
       tookMs: Math.round(tookMs),
       code: error?.code ?? "ok",
+      ...traces?.ended(end),
     };
     if (error !== undefined) {
       const details = error.details === "" ? undefined : error.details;

@@ -16,7 +16,7 @@ export interface ReceptionNeeds {
   readonly logger: Logger;
   readonly software: string;
   readonly journal: Pick<Journal, "findByToken">;
-  readonly serve: (call: Call) => void;
+  readonly serve: (call: Call, first: Frame) => void;
   readonly addResident: (hand: Hand) => void;
   /** Answers a command's question. Throws or rejects for a bad question. */
   readonly answer: (question: string) => unknown;
@@ -54,7 +54,7 @@ export class Reception {
     const header = resumed?.call ?? readCall(first);
     const call = new Call({ connection, version, header, clock, token, resumed });
     call.welcome(config.heartbeatMs, software);
-    serve(call);
+    serve(call, first);
   }
 
   #takeResident(connection: ServerConnection, first: Frame, version: number): void {
@@ -76,13 +76,8 @@ export class Reception {
     });
     connection.send(encodeWelcome(clock.randomBytes(16), config.heartbeatMs, software, version));
     logger.info("The resident hand has connected", { pid: hand.identity.pid, software: hand.identity.software });
-    hand.lost.addEventListener(
-      "abort",
-      () => logger.info("The resident hand has disconnected", { pid: hand.identity.pid }),
-      {
-        once: true,
-      },
-    );
+    const onLost = (): void => logger.info("The resident hand has disconnected", { pid: hand.identity.pid });
+    hand.lost.addEventListener("abort", onLost, { once: true });
     addResident(hand);
   }
 

@@ -24,7 +24,7 @@ export interface DelNeeds {
   readonly bootId: string;
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "delDelegatesMs" | "delQueueMs">;
-  readonly turns: Turns;
+  readonly turns: Pick<Turns, "take" | "cancelAdd">;
   readonly admission: Admission;
   readonly journal: Pick<Journal, "find" | "inNetns">;
   readonly recovery: Pick<Recovery, "proveGone" | "lostDelete">;

@@ -1,0 +1,123 @@
+import type { Clock } from "../../base/clock.ts";
+import type { PluginTracer } from "../../hands/plugin-tracer.ts";
+import type { RunOrder } from "../../wire/messages.ts";
+import type { Outcome } from "../../wire/outcome.ts";
+import { OpenSpan, shortFailure } from "./open-span.ts";
+import type { Span, SpanAttributes } from "./span.ts";
+import { newSpanId, traceParentOf, type TraceContext } from "./trace-context.ts";
+
+/** An ADD on four networks has about thirty. A call that tries again and again must not fill the memory. */
+const partsMax = 100;
+
+export interface CallTraceOptions {
+  readonly clock: Clock;
+  readonly traceId: string;
+  /** The runtime's own span, if it gave one. */
+  readonly parent: TraceContext | undefined;
+  readonly traceState: string;
+  /** Whether the trace is sent even if the call succeeds. */
+  readonly isSampled: boolean;
+  /** Told which span belongs to the outcome of a plugin, because others know more about that run. */
+  readonly onRan: (outcome: Outcome, span: OpenSpan) => void;
+}
+
+/** The spans of one call, from its first frame on. */
+export class CallTrace implements PluginTracer, TraceContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+  readonly #options: CallTraceOptions;
+  readonly #startMs: number;
+  /** What to add to the monotonic clock for the time since 1970. */
+  readonly #offsetMs: number;
+  readonly #parts: OpenSpan[] = [];
+  #partsOmitted = 0;
+  #plugin: OpenSpan | undefined;
+  #waiting: OpenSpan | undefined;
+
+  constructor(options: CallTraceOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.traceId = options.traceId;
+    this.isSampled = options.isSampled;
+    this.spanId = newSpanId(clock);
+    this.#offsetMs = clock.wallMs() - clock.monotonicMs();
+    this.#startMs = this.nowMs();
+  }
+
+  /** Milliseconds since 1970 that never go back during the call. */
+  nowMs(): number {
+    return this.#offsetMs + this.#options.clock.monotonicMs();
+  }
+
+  /** The call is in line. */
+  waits(detail: string): void {
+    this.#waiting?.end();
+    this.#waiting = this.part("wait in line");
+    this.#waiting.describe({ "levee.behind": detail });
+  }
+
+  /** It is no longer in line; `failure` says why it was sent away. */
+  waited(failure?: string): void {
+    this.#waiting?.end(failure);
+    this.#waiting = undefined;
+  }
+
+  /** A part of the call begins, or began at that time. */
+  part(name: string, startMs: number = this.nowMs()): OpenSpan {
+    const part = new OpenSpan(name, newSpanId(this.#options.clock), { startMs, nowMs: () => this.nowMs() });
+    if (this.#parts.length < partsMax) this.#parts.push(part);
+    else this.#partsOmitted += 1;
+    return part;
+  }
+
+  begin(order: RunOrder): RunOrder {
+    const command = order.env["CNI_COMMAND"] ?? "";
+    const span = this.part(`${command} ${order.plugin}`);
+    span.describe({ "cni.command": command, "cni.plugin": order.plugin, "cni.ifname": order.env["CNI_IFNAME"] });
+    this.#plugin = span;
+    const { traceId, isSampled } = this;
+    return { ...order, traceParent: traceParentOf({ traceId, spanId: span.spanId, isSampled }) };
+  }
+
+  end(outcome: Outcome): void {
+    const span = this.#plugin;
+    if (span === undefined) return;
+    this.#plugin = undefined;
+    span.describe(usedBy(outcome));
+    span.end();
+    this.#options.onRan(outcome, span);
+  }
+
+  /** All spans, the call's own first. Parts that are still open end with the call. */
+  spans(name: string, attributes: SpanAttributes, failure: string | undefined): readonly Span[] {
+    const { traceState, parent } = this.#options;
+    for (const part of this.#parts) part.end(failure);
+    const trace = { traceId: this.traceId, traceState };
+    const call: Span = {
+      ...trace,
+      spanId: this.spanId,
+      parentSpanId: parent?.spanId ?? "",
+      name,
+      kind: "server",
+      startMs: this.#startMs,
+      endMs: this.nowMs(),
+      attributes: { ...attributes, "levee.spans_omitted": this.#partsOmitted === 0 ? undefined : this.#partsOmitted },
+      failure: failure === undefined ? undefined : shortFailure(failure),
+    };
+    return [call, ...this.#parts.map((part) => ({ ...trace, parentSpanId: this.spanId, ...part.finished() }))];
+  }
+}
+
+/** What the shim measured of a plugin. */
+function usedBy(outcome: Outcome): SpanAttributes {
+  const { exitCode, signal, timedOut, cpuUs, maxRssKib, failure } = outcome;
+  return {
+    "process.exit.code": exitCode,
+    "levee.signal": signal,
+    "levee.timed_out": timedOut ? true : undefined,
+    "levee.not_run": failure,
+    "levee.cpu_us": cpuUs,
+    "levee.max_rss_bytes": maxRssKib * 1_024,
+  };
+}

@@ -1,0 +1,10 @@
+import type { RunOrder } from "../wire/messages.ts";
+import type { Outcome } from "../wire/outcome.ts";
+
+/** Traces the plugins of one hand. */
+export interface PluginTracer {
+  /** A plugin is about to run. Returns its order with a span of its own. */
+  begin(order: RunOrder): RunOrder;
+  /** The plugin of the last order has ended. */
+  end(outcome: Outcome): void;
+}

@@ -1,0 +1,96 @@
+import { mergePatch, type PolicyServer } from "../policy-server.ts";
+
+/** As long as a name may be. */
+export const hostileName = `${"a".repeat(120)}.${"b".repeat(120)}.evil`;
+/** Markup, a mark that turns the direction of writing, and a word that would run. */
+export const hostileText = `<img src=x onerror="globalThis.isOwned=true">`;
+const rightToLeft = "\u202e";
+
+interface Numbers {
+  readonly nodeCount: number;
+  readonly podCount: number;
+}
+
+/** How many requests are under way at once. */
+const lanes = 24;
+/** The pods that wait; the others have their network. */
+const waitingEvery = 25;
+
+/** Nodes and pods as objects, and a pod of a tenant whose name and events try to be more than text. */
+export async function fill(server: PolicyServer, { nodeCount, podCount }: Numbers): Promise<void> {
+  for (const namespace of ["apps", "tenants"]) server.must(["create", "namespace", namespace]);
+  await inLanes(nodeCount, (index) => makeNode(server, index));
+  await inLanes(podCount, (index) => makePod(server, `pod-${index}`, `node-${index % nodeCount}`, index));
+  await makeHostile(server);
+}
+
+async function inLanes(count: number, make: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      next += 1;
+      await make(next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+async function makeNode(server: PolicyServer, index: number): Promise<void> {
+  const metadata = { name: `node-${String(index).padStart(4, "0")}` };
+  const status = { conditions: [{ type: "Ready", status: index % 400 === 7 ? "False" : "True" }] };
+  await must(server, "/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata, status });
+}
+
+async function makePod(server: PolicyServer, name: string, node: string, index: number): Promise<void> {
+  const path = "/api/v1/namespaces/apps/pods";
+  const body = podBody(
+    "apps",
+    name,
+    node.replace(/\d+/u, (digits) => digits.padStart(4, "0")),
+  );
+  await must(server, path, body);
+  if (index % waitingEvery === 0) return;
+  const status = {
+    phase: "Running",
+    conditions: [{ type: "PodReadyToStartContainers", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+  };
+  const { code, text } = await server.ask({
+    method: "PATCH",
+    path: `${path}/${name}/status`,
+    body: { status },
+    type: mergePatch,
+  });
+  if (code !== 200) throw new Error(text);
+}
+
+async function makeHostile(server: PolicyServer): Promise<void> {
+  await must(server, "/api/v1/namespaces/tenants/pods", podBody("tenants", hostileName, "node-0001"));
+  const uid = server.must(["-n", "tenants", "get", "pod", hostileName, "-o", "jsonpath={.metadata.uid}"]);
+  const now = new Date().toISOString().replace(/\.\d+/u, "");
+  await must(server, "/api/v1/namespaces/tenants/events", {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: "hostile", namespace: "tenants" },
+    type: "Warning",
+    reason: "FailedCreatePodSandBox",
+    message: `${rightToLeft}plugin said ${hostileText}`,
+    count: 3,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    involvedObject: { apiVersion: "v1", kind: "Pod", namespace: "tenants", name: hostileName, uid },
+  });
+}
+
+function podBody(namespace: string, name: string, node: string): object {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace },
+    spec: { nodeName: node, containers: [{ name: "main", image: "example.com/none" }] },
+  };
+}
+
+async function must(server: PolicyServer, path: string, body: object): Promise<void> {
+  const { code, text } = await server.ask({ method: "POST", path, body });
+  if (code !== 201) throw new Error(`POST ${path}: ${code} ${text}`);
+}
