@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { ConsoleProcess } from "./console/console-process.ts";
 import { ConsoleTab, missingBrowser, startBrowser } from "./console/browser.ts";
 import type { Browser } from "./console/playwright.ts";
-import { fill, hostileName, hostileText } from "./console/many-objects.ts";
+import { fill, hostileName, hostileText, makeWaitingPod } from "./console/many-objects.ts";
 import { startGuardServer } from "./guard/guard-server.ts";
 import { needsServer } from "./needs-server.ts";
 import type { PolicyServer } from "./policy-server.ts";
@@ -70,6 +70,27 @@ group("the console with 5,000 nodes and 10,000 pods", () => {
       await tab.go("#reboots");
       await tab.page.getByRole("article", { name: "node-0002" }).waitFor();
       await tab.picture("reboots", 560);
+      await tab.close();
+    },
+    longMs,
+  );
+
+  test(
+    "a pod that waits is seen within two seconds",
+    async () => {
+      const tab = await ConsoleTab.open(browser, console_.url);
+      await tab.go("#storm");
+      const waiting = async (): Promise<number> => Number((await tab.page.innerText(".tiles dd")).replace(/\D/gu, ""));
+      const times: number[] = [];
+      for (const name of ["late-1", "late-2", "late-3"]) {
+        const before = await waiting();
+        const startedMs = performance.now();
+        await makeWaitingPod(server, name, "node-0001");
+        await until(`${name} is counted`, async () => (await waiting()) > before || undefined, { everyMs: 20 });
+        times.push(performance.now() - startedMs);
+      }
+      console.log(`seen after ${times.map((ms) => `${Math.round(ms)} ms`).join(", ")}`);
+      expect(Math.min(...times)).toBeLessThan(2_000);
       await tab.close();
     },
     longMs,

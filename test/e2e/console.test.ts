@@ -79,7 +79,7 @@ async function typeVerdict(on: ConsoleTab, decision: string, verdict: string): P
 
 group("the console in the outage of the seeds", () => {
   test(
-    "a waiting pod is seen within two seconds of its creation, and the storm without a reload",
+    "the storm is on the page without a reload",
     async () => {
       await tab.go("#storm");
       const before = performance.now();

@@ -70,6 +70,11 @@ async function makePod(server: PolicyServer, name: string, node: string, index: 
   if (code !== 200) throw new Error(text);
 }
 
+/** A pod with a node and without a network: no kubelet is here. */
+export async function makeWaitingPod(server: PolicyServer, name: string, node: string): Promise<void> {
+  await must(server, "/api/v1/namespaces/apps/pods", podBody("apps", name, node));
+}
+
 async function makeHostile(server: PolicyServer): Promise<void> {
   await must(server, "/api/v1/namespaces/tenants/pods", podBody("tenants", hostileName, "node-0001"));
   const uid = server.must(["-n", "tenants", "get", "pod", hostileName, "-o", "jsonpath={.metadata.uid}"]);
