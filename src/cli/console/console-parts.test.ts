@@ -169,7 +169,10 @@ test("apiStory tells what the API server knows, and how to ask for more", async 
     message: "no bridge",
   };
   const home = "GET /api/v1/namespaces/shop";
-  const api = new PathApi({ [`${home}/pods/web`]: pod, [`${home}/events`]: { metadata: { resourceVersion: "1" }, items: [event] } });
+  const api = new PathApi({
+    [`${home}/pods/web`]: pod,
+    [`${home}/events`]: { metadata: { resourceVersion: "1" }, items: [event] },
+  });
   const story = await apiStory({ api, signal }, { namespace: "shop", name: "web" }, "kubectl exec");
   expect(story?.entries.map(({ text }) => text)).toEqual([
     "The pod was created",

@@ -70,7 +70,7 @@ async function setUp(refused: Readonly<Record<string, KubeError>> = {}): Promise
       const { namespace, name } = objectOf(objectOf(item)["metadata"]);
       return { namespace: textOf(namespace), name: textOf(name), isOurs: true };
     },
-    askNode: (name, path) => {
+    askNode: ({ name }, path) => {
       asked.push(`${name}${path}`);
       if (name === "n3") return Promise.reject(new Error("no answer"));
       const checks = { networks: [{ network: "shop/lan", state: "not-ready", reasons: ["no bridge"] }], checks: [] };
