@@ -194,7 +194,9 @@ describe("ClusterDesk", () => {
     expect(sources.find(({ name }) => name === "rebootgates")).toMatchObject({ state: "absent", why: "" });
     expect([nodes.length, decisions.length]).toEqual([0, 1]);
   });
+});
 
+describe("ClusterDesk over time", () => {
   test("calls its facts old when the watch is cut, and keeps showing them", async () => {
     await using open = await setUp();
     const watch = await untilSeen(() => open.api.watches.find(({ url }) => url.pathname === "/api/v1/pods"));
