@@ -26,3 +26,16 @@ export function plainValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [plainText(key), plainValue(inner)]));
 }
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text of anybody as text of a page. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/gu, (character) => entities[character] ?? "");
+}

@@ -53,17 +53,19 @@ class RunningConsole implements AsyncDisposable {
 async function snapshotOf(url: string, token?: string): Promise<ConsoleSnapshot> {
   return await until("the page has its Decision", async () => {
     const answer = await fetch(`${url}events`, token === undefined ? {} : { headers: bearer(token) });
-    const reader = answer.body?.getReader();
-    let text = "";
-    while (reader !== undefined && !text.includes("\n\n")) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      text += Buffer.from(value as Uint8Array).toString("utf8");
-    }
-    await reader?.cancel();
-    const snapshot = JSON.parse(/^data: (.*)$/mu.exec(text)?.[1] ?? "{}") as Partial<ConsoleSnapshot>; // our own
-    return snapshot.decisions?.length === 1 ? (snapshot as ConsoleSnapshot) : undefined;
+    const snapshot = JSON.parse(await firstData(answer)) as ConsoleSnapshot; // our own
+    return snapshot.decisions.length === 1 ? snapshot : undefined;
   });
+}
+
+/** The data of a stream's first event. Leaving the loop hangs up. */
+async function firstData({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const part of body ?? []) {
+    text += Buffer.from(part).toString("utf8");
+    if (text.includes("\n\n")) break;
+  }
+  return /^data: (.*)$/mu.exec(text)?.[1] ?? "";
 }
 
 function bearer(token: string): Record<string, string> {

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { watchNodeIfPossible } from "../console/watch-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { usageFailure } from "../failure.ts";
@@ -30,6 +29,8 @@ export function addDemo(program: Command, shell: Shell): void {
     const { output } = context.settings;
     if (output === "json" || output === "yaml")
       throw usageFailure(`Cannot print the demo as ${output}: its output is for people only`, "levee demo --once");
-    await runDemo(context, { isOnce: options.once === true, serve: watchNodeIfPossible });
+    const serve: Parameters<typeof runDemo>[1]["serve"] = async (site) =>
+      (await import("../console/watch-node.ts")).watchNodeIfPossible(site);
+    await runDemo(context, { isOnce: options.once === true, serve });
   });
 }

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { inviteAudience } from "../console/watch-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { requirePluginFolders } from "../node/shim-options.ts";
@@ -78,7 +77,7 @@ export function addStorm(program: Command, shell: Shell): void {
       sizes: sizesOf(plan, options),
       isUntilItBreaks: options.untilItBreaks === true,
       report: options.report,
-      ...(options.console === true ? { invite: inviteAudience } : {}),
+      ...(options.console === true ? { invite: (await import("../console/watch-node.ts")).inviteAudience } : {}),
     });
   });
 }

@@ -1,9 +1,11 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { ReviewedViewers } from "../../console/access/reviewed-viewers.ts";
 import type { ConsoleDesk } from "../../console/serve/console-desk.ts";
 import type { Viewers } from "../../console/serve/viewer.ts";
 import { ClusterDesk } from "../../console/store/cluster-desk.ts";
 import { NodeDesk } from "../../console/store/node-desk.ts";
+import { getText } from "../../guard/observe/get-text.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import { cniDaemonSet, isLeveeDaemon } from "../cluster/cni-daemon-set.ts";
@@ -34,6 +36,8 @@ export interface ComposedConsole {
 
 /** The API server sends some seconds later that a node is away. */
 const askNodeMs = 8_000;
+/** All metrics of a daemon are some hundred kilobytes. */
+const hostBytesMax = 4_194_304;
 
 interface ClusterParts {
   readonly context: Context;
@@ -58,8 +62,9 @@ export async function composeCluster({ context, access, options, logger }: Clust
         ? undefined
         : { namespace: found.namespace, name: found.name, isOurs: isLeveeDaemon(found) };
     },
-    askNode: (node, path, stop) => {
-      const target = `/api/v1/nodes/http:${encodeURIComponent(node)}:${metricsPort}/proxy${path}`;
+    askNode: ({ name, address }, path, stop) => {
+      if (options.inCluster === true) return askHost(clock, address, { port: metricsPort, path }, stop);
+      const target = `/api/v1/nodes/http:${encodeURIComponent(name)}:${metricsPort}/proxy${path}`;
       return api.call({ method: "GET", path: target, deadlineMs: askNodeMs, signal: stop });
     },
     seeAlerts: async (stop) => {
@@ -90,6 +95,18 @@ export async function composeCluster({ context, access, options, logger }: Clust
       api.close();
     },
   };
+}
+
+/** In a cluster the daemons are asked on their hosts, as the guard does: nodes/proxy is as good as root on the nodes. */
+function askHost(
+  clock: Clock,
+  address: string,
+  { port, path }: { readonly port: number; readonly path: string },
+  signal: AbortSignal,
+): Promise<string> {
+  if (address === "") return Promise.reject(new Error("the node has no address"));
+  const server = `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return getText(clock, { server, path, deadlineMs: askNodeMs, bytesMax: hostBytesMax }, signal);
 }
 
 /** The daemon has each plugin of the pod; its pod is the way to it from afar. */

@@ -4,7 +4,6 @@ import { metricsPortDefault } from "../cluster/port-option.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Shell } from "../shell.ts";
 import { requireSense, type ConsoleOptions } from "./console-options.ts";
-import { runConsole } from "./run-console.ts";
 
 export function addConsole(program: Command, shell: Shell): void {
   const command = addClusterOptions(
@@ -42,6 +41,8 @@ export function addConsole(program: Command, shell: Shell): void {
     );
   command.action(async (options: ConsoleOptions) => {
     requireSense(options);
+    // Loaded late, because only this command needs a server.
+    const { runConsole } = await import("./run-console.ts");
     await runConsole(contextOf(command, shell), options);
   });
 }

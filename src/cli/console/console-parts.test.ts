@@ -197,7 +197,7 @@ test("stormHistory asks a Prometheus through the API server, and none without on
     ],
   });
   expect(await stormHistory({ api, signal }, undefined, () => 0)(1)).toBeUndefined();
-  expect(() => stormHistory({ api, signal }, "http://prometheus", () => 0)).toThrow("--prometheus");
+  expect(() => stormHistory({ api, signal }, "http://prometheus.example", () => 0)).toThrow("--prometheus");
 });
 
 describe("openBrowser", () => {

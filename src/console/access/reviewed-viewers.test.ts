@@ -46,7 +46,7 @@ function setUp(isBehindProxy = false): {
     clock: { ...systemClock, monotonicMs: () => clock.nowMs },
     api,
     signal: new AbortController().signal,
-    ...{ namespace: "levee-system", place: "https://cluster", isBehindProxy },
+    ...{ namespace: "levee-system", place: "https://cluster.example", isBehindProxy },
     say: (token, { decision }) => {
       said.push(`${token} ${decision}`);
       return Promise.resolve({ approval: "a", by: "", text: "" });
@@ -57,6 +57,11 @@ function setUp(isBehindProxy = false): {
 
 function as(name: string): ViewerHead {
   return { ...nobody, authorization: `Bearer token-of-${name}` };
+}
+
+/** What it throws, as a value. */
+function refusalOf(looking: Promise<unknown>): Promise<unknown> {
+  return looking.catch((thrown: unknown) => thrown);
 }
 
 describe("ReviewedViewers", () => {
@@ -79,8 +84,7 @@ describe("ReviewedViewers", () => {
     ["a token without the right to look", as("bob"), "not-allowed"],
   ])("refuses %s", async (_what, head, code) => {
     const { viewers } = setUp();
-    expect(viewers.of(head)).rejects.toMatchObject({ code });
-    await viewers.of(head).catch(() => undefined);
+    expect(await refusalOf(viewers.of(head))).toMatchObject({ code });
   });
 
   test("asks the API server once in ten seconds, for a refusal too, and forgets a right by then", async () => {
@@ -97,14 +101,14 @@ describe("ReviewedViewers", () => {
   test("says that it could not ask when the API server is away", async () => {
     const { viewers, api } = setUp();
     api.isAway = true;
-    await expect(viewers.of(as("alice"))).rejects.toMatchObject({ code: "review-failed", status: 503 });
+    expect(await refusalOf(viewers.of(as("alice")))).toMatchObject({ code: "review-failed", status: 503 });
   });
 
   test("behind a proxy it takes the proxy's header from loopback, and nothing else", async () => {
     const { viewers } = setUp(true);
     const through = { ...nobody, proxyToken: "token-of-alice" };
     expect((await viewers.of(through)).view.name).toBe("alice");
-    await expect(viewers.of({ ...through, isLoopback: false })).rejects.toMatchObject({ code: "sign-in-needed" });
-    await expect(viewers.of(as("alice"))).rejects.toMatchObject({ code: "sign-in-needed" });
+    expect(await refusalOf(viewers.of({ ...through, isLoopback: false }))).toMatchObject({ code: "sign-in-needed" });
+    expect(await refusalOf(viewers.of(as("alice")))).toMatchObject({ code: "sign-in-needed" });
   });
 });

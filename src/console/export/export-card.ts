@@ -1,6 +1,5 @@
-import { plainText } from "../../base/plain-text.ts";
+import { escapeHtml, plainText } from "../../base/plain-text.ts";
 import type { CardStep, DecisionCard } from "../../wire/console-decision.ts";
-import { escapeHtml } from "../../base/escape-html.ts";
 
 /** A Decision for reading: everything that a person needs before he approves it elsewhere. */
 export function exportCard(card: DecisionCard): string {

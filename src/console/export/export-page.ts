@@ -1,6 +1,5 @@
-import { plainText } from "../../base/plain-text.ts";
+import { escapeHtml, plainText } from "../../base/plain-text.ts";
 import type { ConsoleSnapshot } from "../../wire/console-view.ts";
-import { escapeHtml } from "../../base/escape-html.ts";
 import { exportCard } from "./export-card.ts";
 import { exportStyle } from "./export-style.ts";
 import { stormDrawing } from "./storm-drawing.ts";

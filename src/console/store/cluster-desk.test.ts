@@ -70,7 +70,7 @@ async function setUp(refused: Readonly<Record<string, KubeError>> = {}): Promise
       const { namespace, name } = objectOf(objectOf(item)["metadata"]);
       return { namespace: textOf(namespace), name: textOf(name), isOurs: true };
     },
-    askNode: (name, path) => {
+    askNode: ({ name }, path) => {
       asked.push(`${name}${path}`);
       if (name === "n3") return Promise.reject(new Error("no answer"));
       const checks = { networks: [{ network: "shop/lan", state: "not-ready", reasons: ["no bridge"] }], checks: [] };
@@ -194,7 +194,9 @@ describe("ClusterDesk", () => {
     expect(sources.find(({ name }) => name === "rebootgates")).toMatchObject({ state: "absent", why: "" });
     expect([nodes.length, decisions.length]).toEqual([0, 1]);
   });
+});
 
+describe("ClusterDesk over time", () => {
   test("calls its facts old when the watch is cut, and keeps showing them", async () => {
     await using open = await setUp();
     const watch = await untilSeen(() => open.api.watches.find(({ url }) => url.pathname === "/api/v1/pods"));

@@ -19,19 +19,25 @@ import { stormPast } from "../view/storm-past.ts";
 import { StormRing } from "../view/storm-ring.ts";
 import { ClusterCopy, type CopyOptions } from "./cluster-copy.ts";
 import { networkSights, nodeCells, rebootMarks } from "./cluster-sights.ts";
-import { DaemonAsker, type AskNode } from "./daemon-asker.ts";
+import { DaemonAsker, type NodePath } from "./daemon-asker.ts";
 import { clusterSources, type AlertsNow } from "./cluster-sources.ts";
 import { networkStory } from "./network-story.ts";
 import { nodeStoryOf } from "./node-story.ts";
 import { stormCount, stormView } from "./cluster-storm.ts";
 
 export interface ClusterDeskOptions extends CopyOptions {
-  readonly askNode: AskNode;
+  readonly askNode: (node: NodeAt, path: NodePath, signal: AbortSignal) => Promise<string>;
   /** Asked every half minute. */
   readonly seeAlerts: (signal: AbortSignal) => Promise<AlertsSeen>;
   readonly story: (pod: PodAt) => Promise<ConsolePodStory | undefined>;
   readonly explain: (code: string) => ConsoleTopic | undefined;
   readonly history: (hours: number) => Promise<StormHistory | undefined>;
+}
+
+/** A node, and its internal address; empty where it has none. */
+interface NodeAt {
+  readonly name: string;
+  readonly address: string;
 }
 
 /** A pod that somebody asks about. */
@@ -66,7 +72,10 @@ export class ClusterDesk implements ConsoleDesk {
     this.#copy = new ClusterCopy(options);
     this.#asker = new DaemonAsker({
       clock: options.clock,
-      ask: options.askNode,
+      ask: (name, path, signal) => {
+        const { address = "" } = this.#copy.nodes.store.get("", name) ?? {};
+        return options.askNode({ name, address }, path, signal);
+      },
       nodes: () => (this.#copy.hasDaemons() ? [...this.#copy.nodes.store.values()].map(({ name }) => name) : []),
       close: () => this.#book.nodesWithWaiting(),
       onHeard: () => this.#forget(),

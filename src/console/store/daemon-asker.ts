@@ -3,12 +3,13 @@ import { metricsOf } from "../../wire/metric-lines.ts";
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
 import { daemonFacts, type DaemonFacts } from "../facts/daemon-facts.ts";
 
-/** Asks a node's daemon for a path of its metrics port. Rejects when it does not answer, or the viewer may not ask. */
-export type AskNode = (node: string, path: "/loadz" | "/metrics" | "/nodez", signal: AbortSignal) => Promise<string>;
+/** The paths of a daemon's metrics port. */
+export type NodePath = "/loadz" | "/metrics" | "/nodez";
 
 interface AskerOptions {
   readonly clock: Clock;
-  readonly ask: AskNode;
+  /** Rejects when the daemon does not answer, or the viewer may not ask. */
+  readonly ask: (node: string, path: NodePath, signal: AbortSignal) => Promise<string>;
   readonly nodes: () => readonly string[];
   /** Nodes on which something happens: they are asked every two seconds. */
   readonly close: () => readonly string[];

@@ -46,7 +46,7 @@ class FakeDaemon {
     this.#say([attachment("p1", "attached"), attachment("p2", "attaching")]);
 }
 
-async function setUp(): Promise<{ desk: NodeDesk; daemon: FakeDaemon; ring(): Promise<void> }> {
+async function setUp(): Promise<{ desk: NodeDesk; daemon: FakeDaemon; ring: () => Promise<void> }> {
   const daemon = new FakeDaemon();
   let wake: () => void = () => undefined;
   const sleep = (_ms: number, signal?: AbortSignal): Promise<void> =>

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../../base/escape-html.ts";
+import { escapeHtml } from "../../../base/plain-text.ts";
 
 /** One line of a plot. */
 export interface PlotLine {

@@ -1,7 +1,6 @@
-import { plainText } from "../../../base/plain-text.ts";
+import { escapeHtml, plainText } from "../../../base/plain-text.ts";
 import { isHeld, nodeRows, runRows, verdictText, type Certificate, type CertificateRow } from "./certificate.ts";
 import { stormPlanText } from "../plan.ts";
-import { escapeHtml } from "../../../base/escape-html.ts";
 import { plotFigure } from "./plot.ts";
 import { runPlots } from "./run-plots.ts";
 import type { StormRun } from "../verdict.ts";
