@@ -60,6 +60,15 @@ test("propose makes two Decisions about the outage, the second with its steps in
   }
 });
 
+test("propose gives the line that takes a stop back, by label and by quota", () => {
+  const notesOf = (facts: World): readonly string[] => propose(facts, settings)[0]?.spec.notes ?? [];
+  const undo = "To undo it when the source is repaired:";
+  expect(notesOf(outage())).toContain(`${undo} kubectl label namespace fc-desktop levee.dev/ownerless-pods-`);
+  expect(notesOf(outage({ isOwnerPolicyInstalled: false }))).toContain(
+    `${undo} kubectl -n fc-desktop delete quota levee-ownerless-pods`,
+  );
+});
+
 test("propose targets the UIDs of the avalanche and of nothing else in the namespace", () => {
   const targets = uids(recoverySteps(outage()));
   expect(targets.length).toBe(219);
