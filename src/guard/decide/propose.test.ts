@@ -6,7 +6,8 @@ import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { multus, multusFile, outage } from "../outage.fixture.ts";
 import { minuteMs, nowMs, outagePods, stuckPod, world } from "../world.fixture.ts";
-import { propose, type Proposal } from "./propose.ts";
+import type { Proposal } from "./causes/make-proposal.ts";
+import { propose } from "./propose.ts";
 
 /** The proposals as Decisions in the API server. */
 function created(proposals: readonly Proposal[], phase: DecisionPhase, atMs = nowMs): readonly Decision[] {
