@@ -15,6 +15,7 @@ import {
   startedPods,
 } from "../../runaway.fixture.ts";
 import { minuteMs, nowMs } from "../../world.fixture.ts";
+import { newlyFallen } from "../../act/steps/fallen-workloads.ts";
 import { isCausePresent } from "../cause-present.ts";
 import { propose } from "../propose.ts";
 import { supersededBy } from "../standing.ts";
@@ -201,4 +202,12 @@ test("propose keeps the stops of an avalanche and of a workload in one namespace
   const decisions = proposals.map((one) => stored(one));
   const next = propose({ ...both, decisions }, settings);
   expect(next.map(({ name, spec }) => `${name} ${spec.cause}`)).toEqual(["stop-fc-desktop-2 RunawayWorkload"]);
+});
+
+test("newlyFallen does not make the stop of one workload wait for others that do not start either", () => {
+  const decision = stored(only(runawayDeployment()), "Running");
+  const others = runawayDeployment({ pods: ownedPods("ReplicaSet/other-1", 5, { namespace: "else" }) });
+  expect(newlyFallen(decision, others, settings)).toEqual([]);
+  const [, recover] = propose(outage(), settings);
+  expect(newlyFallen(stored(recover!, "Running"), others, settings)).toHaveLength(1);
 });
