@@ -29,7 +29,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-deletes-only-ownerless-pods",
-    specHash: "e82d03f9989263997bd4782d352c20827fb4bcc1b8bb6c8402aa0f6efbbbb453",
+    specHash: "6e13241cef8538145eef236ac9270dc5aa744c49bfd67e39b30199ea9aaf061c",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
