@@ -32,6 +32,13 @@ export function addGate(program: Command, shell: Shell): void {
         "levee gate allow k8s-master --for 30m --reason 'kernel update'",
       )}\n${clusterExitText}`,
     );
+  addList(gate, shell);
+  addWhy(gate, shell);
+  addExcept(gate, shell);
+  addAllow(gate, shell);
+  addGateCheck(gate, shell);
+  // An unknown verb brings a name and options. Last, because verbs that are added later would take over that leniency:
+  // a second pair of labels must not be dropped.
   gate
     .allowExcessArguments()
     .allowUnknownOption()
@@ -43,11 +50,6 @@ export function addGate(program: Command, shell: Shell): void {
             "levee gate --help",
           );
     });
-  addList(gate, shell);
-  addWhy(gate, shell);
-  addExcept(gate, shell);
-  addAllow(gate, shell);
-  addGateCheck(gate, shell);
 }
 
 function addList(gate: Command, shell: Shell): void {
@@ -143,5 +145,6 @@ async function look(
 }
 
 function nodeOf(given: string): string {
-  return requireSubdomain("a node", given.replace(/^(?:nodes?|rebootgates?(?:\.levee\.dev)?)\//u, ""));
+  const name = given.replace(/^(?:nodes?|rebootgates?(?:\.levee\.dev)?)\//u, "");
+  return requireSubdomain("a node", name, "a name as kubectl get nodes shows it");
 }
