@@ -8,7 +8,7 @@ import { addExcept } from "./except-command.ts";
 import { createOverride, reasonsHash, requireReading } from "./allow.ts";
 import { gatePlace, type GatePlace } from "./gate-place.ts";
 import { gateTable } from "./gate-table.ts";
-import { exceptionView, gateView } from "./gate-view.ts";
+import { exceptionView, gateView, overrideView } from "./gate-view.ts";
 import { parseFor, parseReason } from "./person-words.ts";
 import { readExceptions, readGate, readGates } from "./read-gates.ts";
 import { whyText } from "./why-text.ts";
@@ -123,7 +123,7 @@ function addAllow(gate: Command, shell: Shell): void {
       return await createOverride(place, { node, reason, untilMs: shell.clock.wallMs() + forMs });
     });
     print(shell.stdout, settings.output, {
-      value: made,
+      value: overrideView(made),
       text: () =>
         `${made.by} allows a reboot of ${node} for ${options.for ?? ""}; the gate opens at the guard's next look\nTo withdraw it: kubectl -n ${made.namespace} delete decisionapproval ${made.name}\n`,
       name: () => `decisionapproval.levee.dev/${made.name}\n`,

@@ -279,6 +279,11 @@ describe("levee gate allow", () => {
     expect((await levee([...words, "--reasons-hash", hash, "-o", "name"])).out).toBe(
       "decisionapproval.levee.dev/made-1\n",
     );
+    const json = JSON.parse((await levee([...words, "--reasons-hash", hash, "-o", "json"])).out) as { until: string };
+    expect(json).toEqual({
+      ...{ node: "k8s-master", name: "made-1", by: "alice", reason: "kernel" },
+      until: expect.stringMatching(/^\d{4}-.*Z$/u),
+    });
   });
 });
 
