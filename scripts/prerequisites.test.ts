@@ -64,9 +64,9 @@ describe("missingFor", () => {
   });
 
   test("asks for what neighbours need only when they are to be run", () => {
-    const bare: Partial<Machine> = { hasProgram: (name) => !["redis-check-rdb", "etcd"].includes(name) };
+    const bare: Partial<Machine> = { hasProgram: (name) => !["redis-check-rdb", "tcpdump", "etcd"].includes(name) };
     expect(packages(bare, "e2e")).toEqual(["etcd-server"]);
-    expect(packages(bare, "neighbours")).toEqual(["etcd-server", "redis-tools"]);
+    expect(packages(bare, "neighbours")).toEqual(["etcd-server", "redis-tools", "tcpdump"]);
   });
 
   test("asks for a machine and the tools for its image only when one is to be run", () => {

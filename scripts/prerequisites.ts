@@ -125,7 +125,11 @@ function missingForBrowser(machine: Machine): readonly Missing[] {
 
 /** Programs of Debian that neighbours need. Not the package redis-server, which would start a service. */
 function missingForNeighbours(machine: Machine): readonly Missing[] {
-  return machine.hasProgram("redis-check-rdb") ? [] : [{ what: "redis, for Argo CD", debianPackage: "redis-tools" }];
+  const missing: Missing[] = [];
+  if (!machine.hasProgram("redis-check-rdb"))
+    missing.push({ what: "redis, for Argo CD", debianPackage: "redis-tools" });
+  if (!machine.hasProgram("tcpdump")) missing.push({ what: "tcpdump, for DHCP", debianPackage: "tcpdump" });
+  return missing;
 }
 
 /** A virtual machine and the tools that make its image. */

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { errnoOf } from "../../src/base/errors.ts";
 import type { Architecture } from "./pins.ts";
 
 /** What Debian's index says about one package. */
@@ -12,6 +13,9 @@ export interface Offer {
   /** Names of the packages it needs; the first of each group of alternatives. */
   readonly needs: readonly string[];
 }
+
+/** For the lists, or 50 packages, over a slow line. On a full disk apt would wait for ever. */
+const aptMs = 600_000;
 
 /** The folder for what is fetched or built once, over checkouts and clean builds. */
 export function cacheFolder(...parts: readonly string[]): string {
@@ -25,12 +29,16 @@ export function cacheFolder(...parts: readonly string[]): string {
  */
 export class PrivateApt {
   readonly #architecture: Architecture;
+  readonly #folder: string;
+  readonly #patienceMs: number;
   readonly #options: readonly string[];
   #isUpdated = false;
 
-  constructor(architecture: Architecture) {
+  constructor(architecture: Architecture, { patienceMs = aptMs }: { readonly patienceMs?: number } = {}) {
     this.#architecture = architecture;
+    this.#patienceMs = patienceMs;
     const folder = cacheFolder("apt", architecture);
+    this.#folder = folder;
     for (const path of ["state/lists/partial", "cache/archives/partial"])
       mkdirSync(join(folder, path), { recursive: true });
     writeFileSync(join(folder, "status"), "");
@@ -88,10 +96,20 @@ export class PrivateApt {
       encoding: "utf8",
       maxBuffer: 64 * 1024 * 1024,
       env: { ...process.env, LC_ALL: "C" },
+      timeout: this.#patienceMs,
+      killSignal: "SIGKILL",
     });
+    if (errnoOf(error) === "ETIMEDOUT") throw this.#hung(program, args);
     if (error !== undefined)
       throw new Error(`Cannot start ${program}: ${error.message}; images are made on Debian or Ubuntu, which have apt`);
     return { status, stdout, stderr };
+  }
+
+  #hung(program: string, [verb = ""]: readonly string[]): Error {
+    const isFull = statfsSync(this.#folder).bavail === 0;
+    const why = isFull ? `the disk of ${this.#folder} is full` : "check the machine's package sources";
+    const seconds = Math.round(this.#patienceMs / 1_000);
+    return new Error(`Cannot fetch Debian's packages: ${program} ${verb} has not ended within ${seconds} s; ${why}`);
   }
 }
 

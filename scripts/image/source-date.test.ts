@@ -26,8 +26,15 @@ test("sourceDate is the date of the last commit otherwise", () => {
 });
 
 test("sourceDate says what to do without either, and refuses what is no time", () => {
-  expect(() => sourceDate(folder, {})).toThrow("set SOURCE_DATE_EPOCH");
+  expect(() => sourceDate(folder, {})).toThrow(/last commit: fatal: not a git repository.*; or set SOURCE_DATE_EPOCH/u);
   expect(() => sourceDate(folder, { SOURCE_DATE_EPOCH: "yesterday" })).toThrow(
     "SOURCE_DATE_EPOCH must be seconds since 1970: current value is yesterday",
   );
+});
+
+test("sourceDate says that git is missing", () => {
+  const script = `import { sourceDate } from "${join(import.meta.dirname, "source-date.ts")}";
+    try { sourceDate("${folder}", {}); } catch (thrown) { console.log(thrown.message); }`;
+  const { stdout } = spawnSync(process.execPath, ["-e", script], { env: { PATH: folder }, encoding: "utf8" });
+  expect(stdout).toContain('last commit: Executable not found in $PATH: "git"; or set SOURCE_DATE_EPOCH');
 });

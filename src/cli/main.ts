@@ -11,7 +11,7 @@ export async function runCli(shell: Shell): Promise<number> {
     await program.parseAsync(argv, { from: "user" });
     return exitCode.ok;
   } catch (error) {
-    const failure = error instanceof CommanderError ? commandLineFailure(error, argv) : toFailure(error);
+    const failure = error instanceof CommanderError ? commandLineFailure(error, argv, program) : toFailure(error);
     if (failure === undefined) return exitCode.ok;
     shell.stderr.write(failureText(failure));
     return failure.exitCode;
@@ -33,6 +33,7 @@ function meantBy(given: readonly string[], program: Command): string[] {
 function commandLineFailure(
   error: CommanderError,
   argv: readonly string[],
+  program: Command,
 ): ReturnType<typeof usageFailure> | undefined {
   if (error.exitCode === 0) return undefined;
   const [first = ""] = argv;
@@ -43,8 +44,15 @@ function commandLineFailure(
   // In `levee git-guard foo` the second word is the unknown one.
   const isFirstUnknown = error.code === "commander.unknownCommand" && message.includes(`'${first}'`);
   const isKnown = !isFirstUnknown && /^[a-z]/u.test(first);
+  const words = isKnown ? commandWords(argv, program).join(" ") || first : "";
   return usageFailure(
     `${message.charAt(0).toUpperCase()}${message.slice(1)}`,
-    `levee ${isKnown ? `${first} ` : ""}--help`,
+    `levee ${words === "" ? "" : `${words} `}--help`,
   );
+}
+
+/** The words that name the command, `gate except` in `levee gate except a=b --until 1d`. */
+function commandWords([word, ...rest]: readonly string[], command: Command): readonly string[] {
+  const found = command.commands.find((one) => word !== undefined && [one.name(), ...one.aliases()].includes(word));
+  return found === undefined ? [] : [found.name(), ...commandWords(rest, found)];
 }

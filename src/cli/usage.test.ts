@@ -140,7 +140,7 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [
       ["vendor", "add", "https://example.com/x.yaml"],
       "Required option '--as <path>' not specified",
-      "levee vendor --help",
+      "levee vendor add --help",
     ],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);

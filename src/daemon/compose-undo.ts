@@ -31,7 +31,8 @@ export function composeUndo(ground: Ground) {
   const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
   const addresses = new HeldAddresses();
   const leftovers = new Leftovers({ ...ground, residents, addresses });
-  const undo = new Undo({ ...ground, suspects, leaks, leftovers, afterwork, offline });
+  const traced = ground.tracedDoors?.undoJournal(journal) ?? journal;
+  const undo = new Undo({ ...ground, journal: traced, suspects, leaks, leftovers, afterwork, offline });
   const lost = new LostRecords({ ...ground, rebuilder: new RebuildRecord(ground) });
   const signs = new Signs({ ...ground, residents, addresses });
   const unknown = new UndoUnknown({ ...ground, offline, lost, signs, undo, leaks });

@@ -2,8 +2,10 @@ import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { FollowableApi } from "../kube/client/api.ts";
+import type { RebootGate } from "../wire/reboot-gate.ts";
 import { isPassing } from "./act/running-decision.ts";
 import { stepRunners } from "./act/step-runners.ts";
+import type { DecisionCause } from "./decision/decision.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import type { ApplicationSource, World } from "./facts/world.ts";
 import { argoOwners } from "./decide/argo-owners.ts";
@@ -65,9 +67,11 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const git = new GitSource({ ...options, mirrors, wanted: () => cniSources(facts.world(), settings) });
   const live = new LiveSources({ ...options, facts: () => facts });
   const notes = (): readonly string[] => [...limits.notes, ...live.notes()];
-  const sources = { ...live.sources(), ...gitFacts(git), notes, ...options.sources };
+  const gates = gateObjects(options);
+  const rebootGates = (): readonly RebootGate[] => [...(gates?.gates().values() ?? [])];
+  const sources = { ...live.sources(), ...gitFacts(git), notes, rebootGates, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
-  const gate = gateOf(options, facts);
+  const gate = gateOf(options, facts, gates);
   git.start();
   live.start();
   let held: Term | undefined;
@@ -97,10 +101,13 @@ interface GateParts {
   readonly keeper: GateKeeper;
 }
 
-function gateOf(options: GuardOptions, facts: ClusterFacts): GateParts | undefined {
-  const { gate, settings } = options;
-  if (gate === undefined) return undefined;
-  const objects = new GateObjects({ ...options, namespace: settings.namespace });
+function gateObjects({ gate, settings, ...options }: GuardOptions): GateObjects | undefined {
+  return gate === undefined ? undefined : new GateObjects({ ...options, namespace: settings.namespace });
+}
+
+function gateOf(options: GuardOptions, facts: ClusterFacts, objects: GateObjects | undefined): GateParts | undefined {
+  const { gate } = options;
+  if (gate === undefined || objects === undefined) return undefined;
   return { settings: gate, objects, keeper: new GateKeeper({ ...options, gate, facts, objects }) };
 }
 
@@ -182,6 +189,8 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
   }
 }
 
+const byHandCauses: readonly DecisionCause[] = ["RunawayWorkload", "ReservedSandboxNames", "RebootBacklog"];
+
 function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[] {
   const { facts } = leading;
   const options = {
@@ -192,7 +201,12 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
     isCurrent: () => facts.isCurrent(),
     decisions: () => facts.decisions(),
   };
-  return [new Executor({ ...options, purpose: "StopSource" }), new Executor({ ...options, purpose: "Recover" })];
+  return [
+    new Executor({ ...options, purpose: "StopSource" }),
+    new Executor({ ...options, purpose: "Recover" }),
+    // A person may take a day for one of these; the others do not wait for that.
+    ...byHandCauses.map((cause) => new Executor({ ...options, purpose: "ByHand", cause })),
+  ];
 }
 
 /** Passing errors wait for the next round; a refusal is thrown. */

@@ -21,7 +21,10 @@ export interface PodFacts {
   readonly hostNetwork?: boolean;
   /** It has a deletionTimestamp. */
   readonly isDeleting?: boolean;
-  /** Whether its label keeps this node from a reboot; undefined for pods without that label, which are nearly all. */
+  /**
+   * Whether its label keeps this node from a reboot: false too for a pod of Levee's that has lost it. Undefined for all
+   * other pods without that label, which are nearly all.
+   */
   readonly isGateClosed?: boolean;
 }
 

@@ -22,7 +22,7 @@ export function standingVerdict(node: string, gate: RebootGate | undefined, nowM
   if (gate === undefined || gate.node !== node)
     return denied({
       code: "GateAbsent",
-      message: `nobody has looked whether ${node} may be rebooted`,
+      message: `there is no gate for ${node}: it has no mark that asks for a reboot, or nobody has looked`,
       sinceMs: nowMs,
       object,
       remedy: "the guard makes a gate within a minute of the node's mark; if it does not, see whether the guard runs",

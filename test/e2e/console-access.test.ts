@@ -7,7 +7,7 @@ import { fakeShell, type FakeShell } from "../../src/cli/fake-shell.fixture.ts";
 import { runCli } from "../../src/cli/main.ts";
 import type { ConsoleSnapshot } from "../../src/wire/console-view.ts";
 import { fullDecision } from "../guard/full-decision.ts";
-import { alice, decisions, makePod, startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
+import { alice, decisions, guardUser, makePod, startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
 import { needsServer } from "./needs-server.ts";
 import { personTokens, type PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
@@ -22,7 +22,8 @@ beforeAll(async () => {
   server = await startGuardServer();
   server.must(["create", "clusterrolebinding", "see", "--clusterrole=levee-viewer", "--user=alice", "--user=carol"]);
   server.must(["create", "namespace", "fc"]);
-  await server.ask({ method: "POST", path: decisions, body: fullDecision("q") });
+  const made = await server.ask({ method: "POST", path: decisions, body: fullDecision("q"), as: { user: guardUser } });
+  expect(made).toMatchObject({ code: 201 });
   server.must(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: "n1" } }));
   await untilPoliciesCount(server);
 }, 180_000);

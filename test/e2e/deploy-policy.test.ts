@@ -221,6 +221,8 @@ async function closesAndNeverOpens(
     server.must(["apply", "-f", "-"], podObject({ name: `hand-${node}`, namespace, node, labels }));
     server.must(["apply", "-f", "-"], podObject({ name: `other-${node}`, namespace, node }));
   }
+  const bare = { name: "bare-hand-node-a", namespace, node: "node-a", account: "levee-hand" };
+  server.must(["apply", "-f", "-"], podObject(bare));
   for (const change of [gate("deny"), gate("deny")])
     expect(await write("hand-node-a", change)).toMatchObject({ code: 200 });
   for (const [pod, change, words] of [
@@ -229,6 +231,8 @@ async function closesAndNeverOpens(
     ["hand-node-a", { metadata: { labels: { "app.kubernetes.io/name": null } } }, "no labels"],
     ["hand-node-a", { metadata: { labels: { "levee.dev/reboot": "deny", "more": "1" } } }, "no labels"],
     ["other-node-a", gate("deny"), "no labels"],
+    ["bare-hand-node-a", gate("allow"), "no labels"],
+    ["bare-hand-node-a", { metadata: { labels: { more: "1" } } }, "no labels"],
     ["hand-node-b", gate("deny"), "its own node only"],
   ] as const) {
     const end = await write(pod, change);
@@ -238,6 +242,8 @@ async function closesAndNeverOpens(
       text: words,
     });
   }
+  // Somebody took the label away: the daemon puts it back.
+  expect(await write("bare-hand-node-a", gate("deny"))).toMatchObject({ code: 200 });
   // Opened by somebody else, with another value: the daemon closes that too.
   server.must(["label", "pod", "hand-node-a", "-n", namespace, "levee.dev/reboot=allow", "--overwrite"]);
   expect(await write("hand-node-a", gate("deny"))).toMatchObject({ code: 200 });

@@ -79,6 +79,27 @@ function giveDoorRights(): void {
   ]);
 }
 
+/** The guard's account on pods without the label. Its own guard may be faster; then deny is there already. */
+async function putsBackAndNeverOpens(): Promise<void> {
+  server.must(["-n", "levee-system", "create", "serviceaccount", "other"]);
+  const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "levee", uid: "u", controller: true };
+  const make = (name: string, serviceAccountName: string): void => {
+    const metadata = { name, namespace: "levee-system", ownerReferences: [owner] };
+    const spec = { serviceAccountName, containers: [{ name: "main", image: "example.com/none" }] };
+    server.must(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata, spec }));
+  };
+  const write = async (name: string, value: string): Promise<number> => {
+    const path = `/api/v1/namespaces/levee-system/pods/${name}`;
+    const body = { metadata: { labels: { "levee.dev/reboot": value } } };
+    return (await server.ask({ method: "PATCH", path, type: mergePatch, body, as: { user: guardUser } })).code;
+  };
+  make("bare-of-another", "other");
+  expect([await write("bare-of-another", "allow"), await write("bare-of-another", "deny")]).toEqual([403, 403]);
+  make("bare", "levee");
+  expect([await write("bare", "allow"), await write("bare", "deny")]).toEqual([403, 200]);
+  server.must(["-n", "levee-system", "delete", "pod", "bare", "bare-of-another", "--grace-period=0", "--force"]);
+}
+
 function annotation(): string {
   return server.must(["get", "node", "k8s-master", "-o", "jsonpath={.metadata.annotations.levee\\.dev/reboot-gate}"]);
 }
@@ -240,6 +261,7 @@ group("the reboot gate and its writer", () => {
       { labels: { "levee.dev/reboot": "deny" }, annotations: { a: "b" } },
     ])
       expect(await patch(metadata)).toMatchObject({ code: 403 });
+    await putsBackAndNeverOpens();
     const node = (change: object): Promise<Answer> =>
       server.ask({
         method: "PATCH",

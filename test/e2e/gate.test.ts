@@ -13,9 +13,9 @@ import { builtKured } from "../peers/kured.ts";
 import { askDoor, makeKuredSet, makeWorkload, podOf, startGateCluster, writeGate } from "./gate/gate-cluster.ts";
 import { GateNode, shim } from "./gate/gate-node.ts";
 import { KeptGuard } from "./gate/kept-guard.ts";
-import { KuredProcess } from "./gate/kured-process.ts";
+import { KuredProcess, type KuredDoor } from "./gate/kured-process.ts";
 import { needsServer } from "./needs-server.ts";
-import type { PolicyServer } from "./policy-server.ts";
+import { mergePatch, type PolicyServer } from "./policy-server.ts";
 import { pause, until } from "./until.ts";
 
 const kured = builtKured();
@@ -41,23 +41,28 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "levee-gate-"));
   server = await startGateCluster(["n1", "n2", "n3"]);
   await writeFile(join(folder, "admin-kubeconfig"), await Bun.file(await server.kubeconfig()).text());
+  // The daemon of n1 would answer for them too, and they would take their turns.
+  for (const name of ["n2", "n3"]) {
+    const path = `/api/v1/nodes/${name}/status`;
+    await server.ask({ method: "PATCH", path, type: mergePatch, body: { status: { addresses: null } } });
+  }
   const metricsPort = await freePort();
   node = new GateNode({ server, folder, node: "n1", pod: podOf("n1"), metricsPort });
   guard = await KeptGuard.make(server, folder, [
     ...["--gate-door", "label", "--gate-expiry", String(expiryMs / 1_000), "--daemon-port", String(metricsPort)],
   ]);
-  const start = (name: string, where: string, door: (mark: string) => readonly string[]): KuredProcess => {
+  const start = (name: string, where: string, door: KuredDoor): KuredProcess => {
     makeKuredSet(server, name);
     const one = new KuredProcess({ program: kured ?? "", server, folder, name, node: where, door });
     one.program.start();
     return one;
   };
-  const label = (mark: string): readonly string[] => [
+  const label: KuredDoor = ({ mark }) => [
     ...["--reboot-sentinel", mark, "--blocking-pod-selector", "levee.dev/reboot=deny"],
   ];
   byLabel = start("kured", "n1", label);
-  byTicket = start("kured-b", "n1", (mark) => [
-    ...["--reboot-sentinel-command", `sh -c "test -e ${mark} && ${shim} gate check --file ${node.ticket}"`],
+  byTicket = start("kured-b", "n1", ({ mark, said }) => [
+    ...["--reboot-sentinel-command", `sh -c "test -e ${mark} && ${shim} gate check --file ${node.ticket} >> ${said}"`],
   ]);
   elsewhere = start("kured-c", "n2", label);
   await node.start();
@@ -90,6 +95,11 @@ async function untilClosed(isClosed: () => Promise<boolean> | boolean): Promise<
 
 async function bothClosed(): Promise<boolean> {
   return node.check().code === 1 && (await askDoor(server, "n1")) === "deny";
+}
+
+function unlabel(name: string): void {
+  const pods = ["levee", "levee-hand"].map((owner) => podOf(name, owner));
+  server.must(["-n", "levee-system", "label", "pod", ...pods, "levee.dev/reboot-"]);
 }
 
 function why(name: string): string {
@@ -175,6 +185,22 @@ group("the reboot gate before real kureds", () => {
     expect(await untilClosed(() => node.check().code === 1)).toBeLessThan(expiryMs + lateMs);
   }, 280_000);
 
+  test("a label that somebody deletes is put back by the node's daemon, without a guard", async () => {
+    unlabel("n1");
+    expect(await untilClosed(async () => (await askDoor(server, "n1")) === "deny")).toBeLessThan(lateMs);
+  }, 60_000);
+
+  test("and by the guard on a node without a daemon", async () => {
+    guard.start();
+    await until("the guard leads", () => why("n1").startsWith("Allow") || undefined, { timeoutMs: opensMs });
+    unlabel("n2");
+    // It looks every ten seconds.
+    expect(await untilClosed(async () => (await askDoor(server, "n2")) === "deny")).toBeLessThan(20_000);
+    await guard.kill();
+  }, 180_000);
+});
+
+group("kured before the reboot gate", () => {
   test("kured waits behind each door while the gate denies", async () => {
     server.must(["delete", "rebootgate", "n1"]);
     server.must(["cordon", "n3"]);
@@ -184,15 +210,16 @@ group("the reboot gate before real kureds", () => {
       timeoutMs: opensMs,
     });
     for (const one of [byLabel, byTicket, elsewhere]) one.mark();
-    const says = (one: KuredProcess, words: string): Promise<true> =>
-      until(`${one.program.name} says ${words}`, () => one.program.log.includes(words) || undefined, {
+    const hears = (one: KuredProcess, words: string): Promise<true> =>
+      until(`${one.program.name} hears ${words}`, () => (one.program.log + one.said).includes(words) || undefined, {
         timeoutMs: 120_000,
       });
-    await says(byLabel, "levee-n1");
-    await says(byTicket, "Deny: OtherNodeCordoned");
-    await says(elsewhere, "levee-n2");
+    await hears(byLabel, "Reboot blocked: matching pods: [levee-hand-n1 levee-n1]");
+    await hears(byTicket, "Deny: OtherNodeCordoned");
+    await hears(elsewhere, "Reboot blocked: matching pods: [levee-hand-n2 levee-n2]");
     // Some rounds of each.
     await pause(8_000);
+    expect(byTicket.program.logTail(1)).toContain("Reboot not required");
     expect([byLabel, byTicket, elsewhere].map(({ hasRebooted }) => hasRebooted)).toEqual([false, false, false]);
     expect(server.kubectl(["get", "pod", "web"]).status).toBe(0);
   }, 290_000);
@@ -200,7 +227,13 @@ group("the reboot gate before real kureds", () => {
   test("kured drains and reboots when the gate allows, through each door, and nowhere else", async () => {
     server.must(["uncordon", "n3"]);
     for (const one of [byLabel, byTicket])
-      await until(`${one.program.name} has rebooted n1`, () => one.hasRebooted || undefined, { timeoutMs: 120_000 });
+      await until(`${one.program.name} has rebooted n1`, () => one.hasRebooted || undefined, {
+        timeoutMs: 120_000,
+      }).catch((thrown: unknown) => {
+        throw new Error(`${String(thrown)}\n${one.program.logTail()}\n${why("n1")}`);
+      });
+    for (const one of [byLabel, byTicket]) expect(one.program.log).toContain("Draining node n1");
+    expect(byTicket.said).toContain("Allow: the guard found no reason against a reboot");
     expect(server.kubectl(["get", "pod", "web"]).stderr).toContain("NotFound");
     expect(server.must(["get", "node", "n1", "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");
     expect(elsewhere.hasRebooted).toBe(false);

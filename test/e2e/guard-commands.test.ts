@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { propose } from "../../src/guard/decide/propose.ts";
-import type { Proposal } from "../../src/guard/decide/propose.ts";
+import type { Proposal } from "../../src/guard/decide/causes/make-proposal.ts";
 import { defaultGuardSettings } from "../../src/guard/facts/guard-settings.ts";
 import { outage } from "../../src/guard/outage.fixture.ts";
 import { approvals, decisions, guardUser, startGuardServer } from "./guard/guard-server.ts";

@@ -289,8 +289,99 @@ group("restarts workloads", () => {
       [later, { op: "add", path: "/metadata/annotations/a", value: "b" }],
       [later, { op: "replace", path: "/spec/template/metadata/annotations/keep", value: "2" }],
       ...(kind === "DaemonSet" ? [] : [[{ op: "replace", path: "/spec/replicas", value: 9 }], [memory]]),
+      ...(kind === "StatefulSet" ? [[{ op: "replace", path: "/spec/replicas", value: 0 }]] : []),
     ])
       expectRefused(await change(operations, `${path}?dryRun=All`), workloadPolicy, "the guard changes n");
+  });
+});
+
+group("makes workloads smaller", () => {
+  const size = { op: "replace", path: "/spec/replicas", value: 3 };
+  const more = { op: "add", path: "/metadata/labels/a", value: "b" };
+
+  test.each([
+    ["deployments", "Deployment"],
+    ["replicasets", "ReplicaSet"],
+  ])("%s, and nothing else of them in the same request", async (resource, kind) => {
+    const path = `/apis/apps/v1/namespaces/fc/${resource}`;
+    const metadata = { ...daemonSet.metadata, name: "many" };
+    const body = { ...daemonSet, kind, metadata, spec: { ...daemonSet.spec, replicas: 5 } };
+    expect(await server.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
+    const dryRun = `${path}/many?dryRun=All`;
+    expect(await change([size], dryRun)).toMatchObject({ code: 200 });
+    expect(await change([{ ...size, value: 0 }], dryRun)).toMatchObject({ code: 200 });
+    for (const operations of [
+      [{ ...size, value: 6 }],
+      [size, more],
+      [size, { op: "replace", path: `${main}/image`, value: "evil" }],
+      [size, { op: "add", path: restart, value: "2026-05-11T10:30:00Z" }],
+      [size, { op: "add", path: "/spec/minReadySeconds", value: 9 }],
+      [size, { op: "add", path: "/metadata/ownerReferences", value: [owner] }],
+      ...(kind === "ReplicaSet" ? [[{ op: "add", path: restart, value: "2026-05-11T10:30:00Z" }]] : []),
+    ])
+      expectRefused(await change(operations, dryRun), workloadPolicy, "the guard changes n");
+    const scale = { method: "PATCH", path: `${path}/many/scale`, body: { spec: { replicas: 0 } } } as const;
+    expectRefused(await asGuard({ ...scale, type: mergePatch }), "levee-guard-", "the guard");
+  });
+
+  test("never those of the system", async () => {
+    const path = "/apis/apps/v1/namespaces/kube-system/deployments";
+    const metadata = { name: "many", labels: { app: "cni" } };
+    const body = { ...daemonSet, kind: "Deployment", metadata, spec: { ...daemonSet.spec, replicas: 5 } };
+    expect(await server.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
+    expectRefused(await change([size], `${path}/many`), workloadPolicy, "none in kube-system or levee-system");
+  });
+});
+
+const podSpec = { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] };
+
+group("suspends Jobs and CronJobs", () => {
+  const policy = "levee-guard-suspends-jobs-only";
+  const batch = "/apis/batch/v1/namespaces";
+  const jobSpec = { parallelism: 50, template: { spec: podSpec } };
+  const suspend = { op: "replace", path: "/spec/suspend", value: true };
+
+  async function made(namespace: string, kind: "Job" | "CronJob"): Promise<string> {
+    const path = `${batch}/${namespace}/${kind.toLowerCase()}s`;
+    const spec = kind === "Job" ? jobSpec : { schedule: "* * * * *", jobTemplate: { spec: jobSpec } };
+    const body = { apiVersion: "batch/v1", kind, metadata: { name: "many", labels: { keep: "1" } }, spec };
+    expect([201, 409]).toContain((await server.ask({ method: "POST", path, body })).code);
+    return `${path}/many`;
+  }
+
+  test.each(["Job", "CronJob"] as const)("%ss, and never lets one run again", async (kind) => {
+    const path = await made("fc", kind);
+    expect(await change([suspend], `${path}?dryRun=All`)).toMatchObject({ code: 200 });
+    for (const operations of [
+      [suspend, { op: "add", path: "/metadata/annotations", value: { a: "b" } }],
+      [suspend, { op: "add", path: "/metadata/finalizers", value: ["example.com/stay"] }],
+      [suspend, { op: "replace", path: "/metadata/labels/keep", value: "2" }],
+      [suspend, { op: "add", path: "/metadata/ownerReferences", value: [owner] }],
+      ...(kind === "Job"
+        ? [
+            [{ op: "replace", path: "/spec/backoffLimit", value: 9 }],
+            [{ op: "add", path: "/spec/activeDeadlineSeconds", value: 1 }],
+          ]
+        : [
+            [{ op: "replace", path: "/spec/schedule", value: "1 * * * *" }],
+            [{ op: "replace", path: "/spec/concurrencyPolicy", value: "Replace" }],
+            [{ op: "replace", path: "/spec/jobTemplate/spec/parallelism", value: 1 }],
+          ]),
+    ])
+      expectRefused(await change(operations, `${path}?dryRun=All`), policy, "the guard changes n");
+    expect(await change([suspend], path)).toMatchObject({ code: 200 });
+    expectRefused(await change([{ ...suspend, value: false }], path), policy, "never back");
+    expectRefused(await asGuard({ method: "DELETE", path }), "levee-guard-", "the guard");
+    const status = { method: "PATCH", path: `${path}/status`, body: { status: {} }, type: mergePatch } as const;
+    expectRefused(await asGuard(status), "levee-guard-", "the guard");
+  });
+
+  test("and lowers the parallelism of a Job, in no namespace of the system", async () => {
+    const path = await made("fc", "Job");
+    const fewer = { op: "replace", path: "/spec/parallelism", value: 3 };
+    expect(await change([fewer], `${path}?dryRun=All`)).toMatchObject({ code: 200 });
+    expectRefused(await change([{ ...fewer, value: 51 }], path), policy, "downwards only");
+    expectRefused(await change([suspend], await made("kube-system", "CronJob")), policy, "kube-system");
   });
 });
 

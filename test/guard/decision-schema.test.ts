@@ -58,6 +58,8 @@ test("the definition has the limits of the types", () => {
     chainEdgesMax: at("spec", "chain").maxItems,
     notesMax: at("spec", "notes").maxItems,
     stuckWorkloadsMax: at("spec", "steps", "listStuck", "workloads").maxItems,
+    askedMax: at("spec", "steps", "askPerson", "items").maxItems,
+    jobsMax: at("spec", "steps", "scaleOwner", "jobs").maxItems,
     checksMax: at("spec", "steps", "verify", "checks").maxItems,
     textCharsMax: at("spec", "steps", "title").maxLength,
     summaryCharsMax: at("spec", "summary").maxLength,

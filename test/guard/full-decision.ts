@@ -55,6 +55,31 @@ const parts = [
     restartWorkload: { kind: "Deployment", namespace: "traefik", name: "traefik", uid: "u-3", place: "the way in" },
   },
   {
+    action: "ScaleOwner",
+    scaleOwner: {
+      kind: "Deployment",
+      way: "Scale",
+      ...{ namespace: "shop", name: "web", uid: "u-4", from: 500, to: 20, why: "20 of its pods have started" },
+    },
+  },
+  {
+    action: "ScaleOwner",
+    scaleOwner: {
+      kind: "CronJob",
+      way: "Suspend",
+      ...{ namespace: "shop", name: "nightly", uid: "u-5", why: "it makes more" },
+      jobs: [{ name: "nightly-1", uid: "u-6" }],
+    },
+  },
+  {
+    action: "AskPerson",
+    askPerson: {
+      about: "SandboxNames",
+      items: [{ object: "Pod/shop/web-1", node: "n1", uid: "u-7", what: "reserved", since: at, line: "crictl pods" }],
+      omitted: 0,
+    },
+  },
+  {
     action: "Verify",
     verify: {
       withinSeconds: 600,

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { minuteMs, nowMs, outagePods, stuckPod } from "../../guard/world.fixture.ts";
+import { propose } from "../../guard/decide/propose.ts";
+import type { Decision } from "../../guard/decision/decision.ts";
+import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
+import { timeText } from "../../guard/json-values.ts";
 import { emptyBudget } from "../../guard/act/removal/removal-budget.ts";
-import { multus } from "../../guard/outage.fixture.ts";
+import { multus, outage } from "../../guard/outage.fixture.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricsOf } from "../../wire/metric-lines.ts";
 import { cniDaemonsOf } from "../cluster/project.ts";
@@ -223,6 +227,25 @@ test.each([
   [{ annotations: { "kubernetes.io/config.mirror": "h" } }, false],
 ])("isRefusable is the policy's own rule: %j is %p", (metadata, expected) => {
   expect(isRefusable({ metadata })).toBe(expected);
+});
+
+test("decisionCategory says how many wait for a person, and warns of those that have waited for long", () => {
+  const waiting = (agesMs: readonly number[]): Category => {
+    const decisions = agesMs.map((ageMs, index): Decision => ({
+      apiVersion: "levee.dev/v1alpha1",
+      kind: "Decision",
+      metadata: { name: `d-${index}`, namespace: "levee-system" },
+      spec: propose(outage(), defaultGuardSettings)[0]!.spec,
+      status: { phase: "Proposed", message: "Waits", fence: 1, leader: "g", since: timeText(nowMs - ageMs) },
+    }));
+    return decisionCategory(snapshot({ decisions: { value: { decisions, unread: [] } } }));
+  };
+  expect(line(waiting([]), "LVE0701")).toMatchObject({ detail: "" });
+  const young = line(waiting([minuteMs, minuteMs, 2 * minuteMs, 4 * minuteMs]), "LVE0701");
+  expect(young).toMatchObject({ detail: "4 Decisions waiting, none for more than five minutes" });
+  expect(Object.keys(young.evidence)).toEqual(["d-0", "d-1", "d-2", "d-3"]);
+  const old = line(waiting([minuteMs, 6 * minuteMs]), "LVE0701");
+  expect(old).toMatchObject({ state: "warning", detail: "1 Decision waiting for more than five minutes" });
 });
 
 describe("clusterText", () => {

@@ -20,10 +20,15 @@ test("gateSettings takes doors, times, a window and kured's DaemonSet as they ar
     kured: ["ops/my-kured"],
   });
   expect(settings).toMatchObject({ doors: ["label", "http"], expiryMs: 60_000, atOnce: 3, kured: ["ops/my-kured"] });
-  expect(settings.window?.timeZone).toBe("Europe/Berlin");
+  expect(settings?.window?.timeZone).toBe("Europe/Berlin");
+});
+
+test("gateSettings has nothing for a guard without the gate", () => {
+  expect(gateSettings({ gate: false })).toBeUndefined();
 });
 
 for (const [options, what] of [
+  [{ gate: false, gateDoor: ["label"] }, "--gate-door together with --no-gate"],
   [{ gateDoor: ["window"] }, 'one of label, annotation, lease, http: current value is "window"'],
   [{ gateExpiry: "29" }, "--gate-expiry as it must be a number of seconds from 30 to 600"],
   [{ gateExpiry: "2m" }, 'current value is "2m"'],

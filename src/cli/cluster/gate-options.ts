@@ -4,6 +4,8 @@ import { parseRebootWindow } from "../../guard/gate/reboot-window.ts";
 import { usageFailure } from "../failure.ts";
 
 export interface GateOptions {
+  /** False: no gate at all. */
+  readonly gate?: boolean;
   readonly gateDoor?: readonly string[];
   readonly gateExpiry?: string;
   readonly gateAtOnce?: string;
@@ -34,12 +36,14 @@ export function addGateOptions(command: Command, several: Several): void {
       "--kured <namespace/daemonset>",
       "kured, whose lock the reboot gate reads; may be repeated (default: kube-system/kured and kured/kured)",
       several,
-    );
+    )
+    .option("--no-gate", "no reboot gate: the guard looks at no reboots, and nothing is let through");
 }
 
-/** Parses the settings of the reboot gate. */
-export function gateSettings(options: GateOptions): GateSettings {
-  const { gateDoor, gateExpiry, gateAtOnce, rebootWindow, kured } = options;
+/** Parses the settings of the reboot gate; undefined for a guard without it. */
+export function gateSettings(options: GateOptions): GateSettings | undefined {
+  const { gate, gateDoor, gateExpiry, gateAtOnce, rebootWindow, kured } = options;
+  if (gate === false) return withoutGate(options);
   return {
     ...defaultGateSettings,
     ...(gateDoor === undefined ? {} : { doors: [...new Set(gateDoor.map(doorOf))] }),
@@ -52,6 +56,15 @@ export function gateSettings(options: GateOptions): GateSettings {
     ...(rebootWindow === undefined ? {} : { window: windowOf(rebootWindow) }),
     ...(kured === undefined ? {} : { kured: kured.map(kuredOf) }),
   };
+}
+
+/** A door that nobody opens is a mistake of whoever set it. */
+function withoutGate({ gateDoor }: GateOptions): undefined {
+  if (gateDoor === undefined) return undefined;
+  throw usageFailure(
+    `Cannot use --gate-door together with --no-gate: current value is ${JSON.stringify(gateDoor.join(","))}`,
+    "leave one of the two out",
+  );
 }
 
 function doorOf(text: string): GateDoor {

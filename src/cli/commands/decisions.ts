@@ -36,7 +36,11 @@ export function addDecisions(program: Command, shell: Shell): void {
         "levee decisions approve stop-shop-1 --plan-hash sha256:…",
       )}\n${clusterExitText}`,
     );
-  // An unknown verb still brings a name and options, which must not hide the real error.
+  addList(decisions, shell);
+  addShow(decisions, shell);
+  for (const verb of verbs) addVerb(decisions, shell, verb);
+  // An unknown verb still brings a name and options, which must not hide the real error. Last, because verbs that are
+  // added later would take over that leniency: a second name must not be dropped.
   decisions
     .allowExcessArguments()
     .allowUnknownOption()
@@ -48,9 +52,6 @@ export function addDecisions(program: Command, shell: Shell): void {
             "levee decisions --help",
           );
     });
-  addList(decisions, shell);
-  addShow(decisions, shell);
-  for (const verb of verbs) addVerb(decisions, shell, verb);
 }
 
 function addList(decisions: Command, shell: Shell): void {

@@ -45,7 +45,7 @@ export function addExplain(program: Command, shell: Shell): void {
 function unknownTopic(code: string, near: readonly string[]): Error {
   const remedy = near.length === 0 ? "levee explain, which lists all names" : `levee explain ${near.join(", ")}`;
   return usageFailure(
-    `Cannot explain ${JSON.stringify(code)}: there is no check, error, alert, step or phase of that name`,
+    `Cannot explain ${JSON.stringify(code)}: there is no check, error, alert, step, phase or reason of the reboot gate of that name`,
     remedy,
   );
 }

@@ -118,7 +118,8 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
   const git = await gitOf(shell, options);
   const api = await openKubeApi(shell, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, gate, ...places }, shell.interrupted);
+    const parts = { api, clock, logger, settings, identity, git, ...(gate === undefined ? {} : { gate }) };
+    await runGuard({ ...parts, ...places }, shell.interrupted);
   } finally {
     logger.flush();
     api.close();

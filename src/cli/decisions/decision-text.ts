@@ -61,10 +61,17 @@ function headText({ decision, nowMs, paint }: Shown): string {
   const step = status?.step === undefined ? "" : `, step ${status.step}`;
   const approved = status?.approval === undefined ? "" : `, approved by ${status.approval.by} at ${status.approval.at}`;
   return [
-    `${paint("bold", oneLine(metadata.name))}  ${spec.cause} in ${oneLine(spec.subject.namespace)}\n`,
+    `${paint("bold", oneLine(metadata.name))}  ${spec.cause}${placeText(decision)}\n`,
     `${paint(colourOf(decision), phase)} for ${age}${step}${oneLine(approved)}\n`,
     status === undefined || status.message === "" ? "" : `${oneLine(status.message)}\n`,
   ].join("");
+}
+
+/** A workload by its name; a cause about nodes has no namespace. */
+function placeText({ spec: { cause, subject } }: Decision): string {
+  const { namespace, shape } = subject;
+  if (cause === "RunawayWorkload") return `: ${oneLine(shape)} in ${oneLine(namespace)}`;
+  return namespace === "" ? `: ${oneLine(shape)}` : ` in ${oneLine(namespace)}`;
 }
 
 function colourOf(decision: Decision): "green" | "red" | "yellow" {

@@ -1,6 +1,7 @@
 import { oneLine } from "../../base/plain-text.ts";
 import type { StepStatus } from "../../guard/decision/decision.ts";
-import type { PodTarget, SetMemoryLimitStep, Step } from "../../guard/decision/step.ts";
+import type { ScaleOwner } from "../../guard/decision/scale-owner.ts";
+import type { AskPersonStep, PodTarget, SetMemoryLimitStep, Step, StepAction } from "../../guard/decision/step.ts";
 import { plural } from "../terminal/plural.ts";
 import type { Paint } from "../terminal/paint.ts";
 
@@ -22,49 +23,74 @@ export function stepText(step: Step, status: StepStatus | undefined, paint: Pain
   return `  ${head}\n${lines.map((line) => `     ${oneLine(line)}\n`).join("")}${commands.join("")}`;
 }
 
+type Details = { readonly [A in StepAction]: (step: Extract<Step, { readonly action: A }>) => readonly string[] };
+
 /** The important parameters in words; `-o yaml` prints all of them. */
+const details: Details = {
+  StopSource: ({ stopSource }) => [
+    stopSource.way === "Label"
+      ? `sets ${stopSource.key}=${stopSource.value} on the namespace ${stopSource.namespace}`
+      : `sets the quota ${stopSource.quota} of ${stopSource.pods} pods in ${stopSource.namespace}`,
+  ],
+  HoldArgoApp: ({ holdArgoApp: { namespace, application, waitSeconds } }) => [
+    `waits up to ${waitSeconds} s until Argo CD cannot revert ${namespace}/${application}; a person has to hold it`,
+  ],
+  RemovePods: ({ targets, removePods }) => removalDetails(targets, removePods),
+  SetMemoryLimit: ({ setMemoryLimit }) => memoryDetails(setMemoryLimit),
+  LockToGit: ({ lockToGit: { repository, path, branch, edits } }) => [
+    `commits ${path} of ${repository} to the branch ${branch}`,
+    ...edits.map(({ pointer, from, to }) => `${pointer}: ${from} becomes ${to}`),
+  ],
+  ListStuck: ({ listStuck }) => [
+    `${plural(listStuck.workloads.length + listStuck.omitted, "workload")} at the proposal`,
+  ],
+  RestartWorkload: ({ restartWorkload: { kind, namespace, name, place } }) => [
+    `sets the annotation of kubectl rollout restart on ${kind} ${namespace}/${name}; ${place}`,
+  ],
+  ScaleOwner: ({ scaleOwner }) => scaleDetails(scaleOwner),
+  AskPerson: ({ askPerson }) => askedDetails(askPerson),
+  Verify: ({ verify }) => [
+    `looks at ${plural(verify.checks.length, "thing")} for up to ${verify.withinSeconds} s, and at what stops starting until then`,
+  ],
+};
+
 export function stepDetails(step: Step): readonly string[] {
-  switch (step.action) {
-    case "StopSource": {
-      const { stopSource } = step;
-      return stopSource.way === "Label"
-        ? [`sets ${stopSource.key}=${stopSource.value} on the namespace ${stopSource.namespace}`]
-        : [`sets the quota ${stopSource.quota} of ${stopSource.pods} pods in ${stopSource.namespace}`];
-    }
-    case "HoldArgoApp": {
-      const { namespace, application, waitSeconds } = step.holdArgoApp;
-      return [
-        `waits up to ${waitSeconds} s until Argo CD cannot revert ${namespace}/${application}; a person has to hold it`,
-      ];
-    }
-    case "RemovePods":
-      return removalDetails(step.targets, step.removePods);
-    case "SetMemoryLimit":
-      return memoryDetails(step.setMemoryLimit);
-    case "LockToGit": {
-      const { repository, path, branch, edits } = step.lockToGit;
-      return [
-        `commits ${path} of ${repository} to the branch ${branch}`,
-        ...edits.map(({ pointer, from, to }) => `${pointer}: ${from} becomes ${to}`),
-      ];
-    }
-    case "ListStuck":
-      return [`${plural(step.listStuck.workloads.length + step.listStuck.omitted, "workload")} at the proposal`];
-    case "RestartWorkload": {
-      const { kind, namespace, name, place } = step.restartWorkload;
-      return [`sets the annotation of kubectl rollout restart on ${kind} ${namespace}/${name}; ${place}`];
-    }
-    case "Verify":
-      return [
-        `looks at ${plural(step.verify.checks.length, "thing")} for up to ${step.verify.withinSeconds} s, and at what stops starting until then`,
-      ];
-  }
+  // By the table's type each gets the steps of its own action.
+  return (details[step.action] as (step: Step) => readonly string[])(step);
 }
 
 function memoryDetails(change: SetMemoryLimitStep["setMemoryLimit"]): readonly string[] {
   const { namespace, name, container, oldLimit, newLimit, oldRequest, newRequest } = change;
   const request = oldRequest === newRequest ? "" : `, request ${oldRequest || "none"} becomes ${newRequest}`;
   return [`${namespace}/${name}, container ${container}: limit ${oldLimit || "none"} becomes ${newLimit}${request}`];
+}
+
+function scaleDetails(change: ScaleOwner): readonly string[] {
+  const { kind, namespace, name, why } = change;
+  const label = `${kind} ${namespace}/${name}`;
+  if (change.way === "Scale") {
+    const field = kind === "Job" ? "parallelism" : "replicas";
+    return [`${label}: ${field} ${change.from} becomes ${change.to}, because ${why}`];
+  }
+  const { jobs = [] } = change;
+  const named = jobs.slice(0, targetsShown).map((job) => job.name);
+  const more = jobs.length > named.length ? `, and ${jobs.length - named.length} more` : "";
+  return [
+    `${label}: suspend becomes true, because ${why}`,
+    ...(jobs.length === 0 ? [] : [`suspends ${plural(jobs.length, "Job")} of it by UID: ${named.join(", ")}${more}`]),
+  ];
+}
+
+/** Every item with its line: a person works through them. */
+function askedDetails({ items, omitted }: AskPersonStep["askPerson"]): readonly string[] {
+  return [
+    "changes nothing; a person does this:",
+    ...items.flatMap(({ object, node, what, since, line }) => [
+      `${object}${node === "" ? "" : ` on ${node}`}, since ${since}: ${what}`,
+      `  ${line}`,
+    ]),
+    ...(omitted === 0 ? [] : [`${omitted} more did not fit; they follow when these are done`]),
+  ];
 }
 
 function removalDetails(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { decisionPhases } from "../../guard/decision/decision.ts";
+import { decisionCauses, decisionPhases } from "../../guard/decision/decision.ts";
 import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
 import { gateCodes } from "../../wire/gate-codes.ts";
@@ -25,7 +25,7 @@ test("allTopics has every check, error, phase and runbook, each with what to do"
     ...Object.keys(errorCatalogue),
     ...stepActions,
     ...gateCodes,
-    "OwnerlessPodAvalanche",
+    ...decisionCauses,
     ...["approval-required", "plan-changed", "decision-ended", "decision-proposed"],
     ...["decision-unknown", "decision-unreadable", "guard-absent"],
   ];

@@ -42,6 +42,16 @@ export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
       "A workload whose pods still do not start is restarted as kubectl rollout restart does it, one after the other: the network first, then storage, DNS, the way in, the rest. One that started by itself, was replaced, is paused or has an attached volume is left alone, and so are Longhorn's instance managers.",
     todo: "If it pauses because its pods do not become ready, look at them, then levee decisions resume NAME. The last line of the step takes the restart back.",
   },
+  ScaleOwner: {
+    means:
+      "The guard makes the owner of the pods smaller, or suspends it: the replicas of a Deployment or ReplicaSet, the parallelism of a Job, suspend of a Job or CronJob. It never makes anything larger. The owner's controller then removes pods, those that do not run first, so what has started stays.",
+    todo: "If it pauses because the size is no longer the old one, another client changed it: look at the workload, then reject or resume. The step's undo line sets it back.",
+  },
+  AskPerson: {
+    means:
+      "Only a person may do this: the step lists each thing with its line and looks until the cluster shows that it is done. The guard changes nothing.",
+    todo: "levee decisions show NAME prints what to do. If it pauses at its deadline, finish the rest, then levee decisions resume NAME.",
+  },
   Verify: {
     means:
       "All at the same time: the avalanche's pods are gone, affected workloads are ready, also those that stopped starting after the proposal, Services have endpoints, Argo CD knows its Applications, and raised limits are in place.",
@@ -54,6 +64,21 @@ export const causeFacts: Readonly<Record<string, Explanation>> = {
     means:
       "At least 20 pods without an owner, of one shape and in one namespace, have a node and are Pending for over five minutes. No controller deletes or counts them. The kubelet retries each one endlessly, and these calls overload the CNI daemon.",
     todo: "levee decisions list: one Decision stops the source, another one recovers. The chain in levee decisions show NAME shows which alerts follow from it.",
+  },
+  RunawayWorkload: {
+    means:
+      "At least 20 pods of one Job, CronJob, Deployment or other owner have a node and are Pending for over five minutes, they are at least half of its pods, and kubelet asks for their network in vain. Deleting them helps nothing, because the owner makes them again.",
+    todo: "levee decisions show NAME: the plan scales the owner to the pods that have started, or suspends it. Where an autoscaler, an operator or Argo CD would put it back, the plan says so and asks a person or waits for a hold.",
+  },
+  ReservedSandboxNames: {
+    means:
+      "At least three pods of one node have been refused for over ten minutes because the runtime keeps the name of their sandbox for an older one. That one cannot be removed while the CNI plugin's DEL fails, so the pods never start. One failed DEL is not enough.",
+    todo: "levee decisions show NAME has the crictl line for each pod, for root on its node. If crictl does not help, restart containerd there, and as the last way reboot the node.",
+  },
+  RebootBacklog: {
+    means:
+      "A node has needed a reboot for over a day, and the reboot gate has held it for a reason that has stood for an hour. A closed reboot window or another node's turn does not count.",
+    todo: "levee decisions show NAME lists what blocks, since when, and how to clear each; levee gate why NODE says it for one node. This Decision itself blocks no reboot.",
   },
 };
 

@@ -17,7 +17,7 @@ export function addGateCheck(gate: Command, shell: Shell): void {
       `${examples("levee gate check && systemctl reboot", "/opt/cni/bin/levee-shim gate check --file /run/levee/gate")}\nExit status: 0 it may, 1 it may not, or anything is wrong.`,
     );
   check.action(async ({ file }: { readonly file?: string }) => {
-    const { settings } = contextOf(check, shell);
+    const { settings } = contextOf(check, shell, ["table"]);
     const args = ["gate", "check", ...(file === undefined ? [] : ["--file", file])];
     const end = await runTool(shell, settings.shim, args);
     const line = oneLine(end.stdout);

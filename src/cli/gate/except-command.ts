@@ -13,7 +13,7 @@ import { exceptionView, matchText } from "./gate-view.ts";
 import { parseMatch, parseReason, parseUntil } from "./person-words.ts";
 import { readExceptions } from "./read-gates.ts";
 
-const formats: readonly OutputFormat[] = ["table", "json", "yaml", "name"];
+const formats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "name"];
 const exampleLabels = "'alertname=NodeFilesystemFull,mountpoint=/mnt/backup'";
 
 interface ExceptOptions extends ClusterCommandOptions {
@@ -89,7 +89,8 @@ function addRemove(except: Command, shell: Shell): void {
   remove.action(async (given: string) => {
     const options = remove.optsWithGlobals<ClusterCommandOptions>();
     contextOf(remove, shell);
-    const name = requireSubdomain("an exception", given.replace(/^rebootexceptions?(?:\.levee\.dev)?\//u, ""));
+    const bare = given.replace(/^rebootexceptions?(?:\.levee\.dev)?\//u, "");
+    const name = requireSubdomain("an exception", bare, "a name as levee gate except list shows it");
     await withCluster(shell, options, (api) => removeException(gatePlace(api, shell, options), name));
     shell.stdout.write(`Removed ${name}\n`);
   });

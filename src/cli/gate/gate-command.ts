@@ -8,7 +8,7 @@ import { addExcept } from "./except-command.ts";
 import { createOverride, reasonsHash, requireReading } from "./allow.ts";
 import { gatePlace, type GatePlace } from "./gate-place.ts";
 import { gateTable } from "./gate-table.ts";
-import { exceptionView, gateView } from "./gate-view.ts";
+import { exceptionView, gateView, overrideView } from "./gate-view.ts";
 import { parseFor, parseReason } from "./person-words.ts";
 import { readExceptions, readGate, readGates } from "./read-gates.ts";
 import { whyText } from "./why-text.ts";
@@ -32,6 +32,13 @@ export function addGate(program: Command, shell: Shell): void {
         "levee gate allow k8s-master --for 30m --reason 'kernel update'",
       )}\n${clusterExitText}`,
     );
+  addList(gate, shell);
+  addWhy(gate, shell);
+  addExcept(gate, shell);
+  addAllow(gate, shell);
+  addGateCheck(gate, shell);
+  // An unknown verb brings a name and options. Last, because verbs that are added later would take over that leniency:
+  // a second pair of labels must not be dropped.
   gate
     .allowExcessArguments()
     .allowUnknownOption()
@@ -43,11 +50,6 @@ export function addGate(program: Command, shell: Shell): void {
             "levee gate --help",
           );
     });
-  addList(gate, shell);
-  addWhy(gate, shell);
-  addExcept(gate, shell);
-  addAllow(gate, shell);
-  addGateCheck(gate, shell);
 }
 
 function addList(gate: Command, shell: Shell): void {
@@ -121,7 +123,7 @@ function addAllow(gate: Command, shell: Shell): void {
       return await createOverride(place, { node, reason, untilMs: shell.clock.wallMs() + forMs });
     });
     print(shell.stdout, settings.output, {
-      value: made,
+      value: overrideView(made),
       text: () =>
         `${made.by} allows a reboot of ${node} for ${options.for ?? ""}; the gate opens at the guard's next look\nTo withdraw it: kubectl -n ${made.namespace} delete decisionapproval ${made.name}\n`,
       name: () => `decisionapproval.levee.dev/${made.name}\n`,
@@ -143,5 +145,6 @@ async function look(
 }
 
 function nodeOf(given: string): string {
-  return requireSubdomain("a node", given.replace(/^(?:nodes?|rebootgates?(?:\.levee\.dev)?)\//u, ""));
+  const name = given.replace(/^(?:nodes?|rebootgates?(?:\.levee\.dev)?)\//u, "");
+  return requireSubdomain("a node", name, "a name as kubectl get nodes shows it");
 }

@@ -43,7 +43,7 @@ function furtherOf({ observedAt, expiresAt, reasons, override }: GateView, nowMs
   return [
     observedAt === undefined ? "" : `${ageText(nowMs - timeMs(observedAt))} ago`,
     leftMs > 0 ? `in ${ageText(leftMs)}` : "expired",
-    reasons.map(({ object }) => object).join(", "),
+    [...new Set(reasons.map(({ object }) => object))].join(", "),
     override?.by ?? "",
   ];
 }

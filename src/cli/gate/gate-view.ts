@@ -1,4 +1,5 @@
 import type { RebootException } from "../../guard/gate/reboot-exception.ts";
+import type { RebootOverride } from "../../guard/gate/reboot-override.ts";
 import { timeText } from "../../guard/json-values.ts";
 import type { GateReason } from "../../wire/gate-codes.ts";
 import type { GateOverride, RebootGate } from "../../wire/reboot-gate.ts";
@@ -48,6 +49,11 @@ export function gateView(node: string, gate: RebootGate | undefined, nowMs: numb
 export function exceptionView(exception: RebootException, nowMs: number): ExceptionView {
   const { match, untilMs } = exception;
   return { ...wordView(exception), match, isOver: untilMs <= nowMs };
+}
+
+/** A person's word on a node. */
+export function overrideView(override: RebootOverride): WordView & { readonly node: string } {
+  return { node: override.node, ...wordView(override) };
 }
 
 /** `alertname=NodeFilesystemFull,mountpoint=/mnt/backup`: as `levee gate except` takes it. */

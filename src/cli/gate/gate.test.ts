@@ -206,8 +206,20 @@ describe("levee gate except", () => {
     [["except", "a=1", "--reason", "r"], "without --until"],
     [["except", "a=1", "--reason", "r", "--until", "2020-01-01"], "it is over already"],
     [["except", "a=1", "--reason", "r", "--until", "400d"], "lasts 90d at most"],
-    [["except", "a=1", "--reason", "r", "--until", "soon"], "it must be a time with its unit"],
+    [["except", "a=1", "--reason", "r", "--until", "soon"], "it must be a day, a time with its zone, or a span"],
+    [["except", "a=1", "--reason", "r", "--until", "14"], "a span with its unit, s, m, h or d"],
+    [["except", 'a=~"x.*"', "--reason", "r", "--until", "1d"], "a is compared exactly, so =~ finds nothing"],
+    [["except", 'a="x"', "--reason", "r", "--until", "1d"], "the quotes would belong to the value of a"],
+    // The shell has split them. The first alone would let far more alerts pass.
+    [["except", "a=1", "b=2", "--reason", "r", "--until", "1d"], "Too many arguments"],
     [["except"], "without labels"],
+    [["except", "remove", "X"], "a name as levee gate except list shows it"],
+    [["list", "k8s-master"], "Too many arguments"],
+    [["why", "k8s-master", "k8s-node2"], "Too many arguments"],
+    [["why", "K8S"], "a name as kubectl get nodes shows it"],
+    [["why"], "levee gate why --help"],
+    [["allow", "k8s-master", "k8s-node2", "--for", "30m", "--reason", "r"], "Too many arguments"],
+    [["allow", "k8s-master", "--for", "30", "--reason", "r"], "a span with its unit, m or h"],
     [["allow", "k8s-master", "--reason", "r"], "without --for"],
     [["allow", "k8s-master", "--for", "5h", "--reason", "r"], "it must be from 1m to 4h"],
     [["allow", "k8s-master", "--for", "30m", "--reason", " "], "without --reason"],
@@ -229,6 +241,7 @@ describe("levee gate except", () => {
       },
     ];
     expect((await levee(["except", "list"])).out).toMatch(/ex-1 +a=1 +bob +ended +why\n/u);
+    expect((await levee(["except", "list", "-o", "wide"])).out).toMatch(/ex-1 +a=1/u);
     expect((await levee(["except", "list", "-o", "name"])).out).toBe("rebootexception.levee.dev/ex-1\n");
     expect((await levee(["except", "remove", "rebootexception.levee.dev/ex-1"])).out).toBe("Removed ex-1\n");
     expect(await levee(["except", "remove", "ex-2"])).toMatchObject({
@@ -266,6 +279,11 @@ describe("levee gate allow", () => {
     expect((await levee([...words, "--reasons-hash", hash, "-o", "name"])).out).toBe(
       "decisionapproval.levee.dev/made-1\n",
     );
+    const json = JSON.parse((await levee([...words, "--reasons-hash", hash, "-o", "json"])).out) as { until: string };
+    expect(json).toEqual({
+      ...{ node: "k8s-master", name: "made-1", by: "alice", reason: "kernel" },
+      until: expect.stringMatching(/^\d{4}-.*Z$/u),
+    });
   });
 });
 

@@ -200,6 +200,27 @@ test("git-guard ci judges a branch against its base, by exit codes that CI can t
   expect(noise.text).toContain("is not a line of OLD NEW REF");
 });
 
+test("git-guard ci takes a declaration for many small commits only with their whole number", () => {
+  using repository = begun();
+  repository.must(repository.folder, "git", "checkout", "-q", "-b", "feature");
+  for (const from of [0, 15]) {
+    repository.remove(15, from);
+    repository.commit("fifteen");
+  }
+  repository.remove(15, 30);
+  for (const [declared, status] of [
+    [15, 1],
+    [44, 1],
+    [45, 0],
+  ] as const) {
+    repository.commit("the rest", `Mass-Delete: ${declared}`);
+    const ran = repository.guard("ci", "--base", "main", "--head", "feature");
+    expect({ declared, status: ran.status }).toEqual({ declared, status });
+    if (status === 1) expect(ran.text).toContain("deletes 45 of 200 files");
+    repository.must(repository.folder, "git", "reset", "-q", "--soft", "HEAD~1");
+  }
+});
+
 test("git-guard counts a file that is emptied as one that is deleted, in every mode", () => {
   using repository = begun();
   repository.hookClient("pre-commit");
@@ -264,6 +285,8 @@ test("git-guard ci refuses a shallow clone that lacks what must be judged, and j
     expect({ depth, base, status: ran.status }).toEqual({ depth, base, status: 3 });
     expect(ran.text).toContain("Cannot judge in a shallow clone: ");
     expect(ran.text).toContain("try: git fetch --unshallow origin");
+    if (depth === "1" && base === "origin/main")
+      expect(ran.text).toContain("it does not reach back to where the branch left origin/main");
     repository.must(shallow, "git", "fetch", "-q", `--depth=${depth}`, "origin");
   }
   const deep = cloned("3");

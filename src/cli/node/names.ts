@@ -31,11 +31,11 @@ const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-
 const subdomainCharsMax = 253;
 
 /** Pod names in a cluster. Those of static pods end with the node's name, which may have dots. */
-export function requireSubdomain(what: string, value: string): string {
+export function requireSubdomain(what: string, value: string, remedy = "a name as levee ls shows it"): string {
   if (value.length > subdomainCharsMax || !subdomain.test(value)) {
     throw usageFailure(
       `Cannot use ${JSON.stringify(value)} as ${what}: it must be at most ${subdomainCharsMax} lower-case letters, digits, hyphens and dots, with a letter or digit at both ends of each part`,
-      "a name as levee ls shows it",
+      remedy,
     );
   }
   return value;

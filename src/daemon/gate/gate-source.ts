@@ -5,7 +5,7 @@ import type { RebootGate } from "../../wire/reboot-gate.ts";
 export interface GateSource {
   /** Undefined when there is none, or none that can be understood. Rejects with a `KubeError`. */
   read(): Promise<RebootGate | undefined>;
-  /** Pods of Levee on this node whose label lets it be rebooted. */
+  /** Pods of Levee on this node whose label lets it be rebooted, or that have lost it. */
   openPods(): readonly PodFacts[];
   /** Sets the label back to deny. */
   close(pod: PodFacts): Promise<void>;

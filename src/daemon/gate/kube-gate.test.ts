@@ -8,8 +8,10 @@ import { kubeGate } from "./kube-gate.ts";
 
 const status = { verdict: "Allow", observedAt: "2026-05-30T03:40:00Z", expiresAt: "2026-05-30T03:42:00Z" };
 
-function pod(name: string, labels: object, changes: object = {}): PodFacts {
-  const object = { metadata: { name, namespace: "levee-system", uid: `u-${name}`, labels, ...changes } };
+const ownerReferences = [{ kind: "DaemonSet", name: "levee-hand", controller: true }];
+
+function pod(name: string, labels: object, changes: object = {}, spec: object = {}): PodFacts {
+  const object = { metadata: { name, namespace: "levee-system", uid: `u-${name}`, labels, ...changes }, spec };
   const facts = projectPod(object, new SharedTexts());
   if (facts === undefined) throw new Error("no pod");
   return facts;
@@ -42,7 +44,7 @@ test("kubeGate reads the gate of its node, and takes an absent or strange one fo
   ).toBeInstanceOf(KubeError);
 });
 
-test("kubeGate finds the open labels in its own namespace, and closes exactly these", async () => {
+test("kubeGate finds the open and the missing labels in its own namespace, and closes exactly these", async () => {
   const opened = { "levee.dev/reboot": "allow" };
   const { gate, asked } = gateOf(
     () => "{}",
@@ -52,14 +54,16 @@ test("kubeGate finds the open labels in its own namespace, and closes exactly th
       pod("levee-3", opened, { deletionTimestamp: "2026-05-30T03:40:00Z" }),
       pod("levee-4", opened, { namespace: "tenant" }),
       pod("levee-hand-1", { "levee.dev/reboot": "" }),
+      pod("levee-hand-2", {}, { ownerReferences }, { serviceAccountName: "levee-hand" }),
+      pod("by-hand", {}, {}, { serviceAccountName: "levee-hand" }),
       pod("web", {}),
     ],
   );
   const open = gate.openPods();
-  expect(open.map(({ name }) => name as string)).toEqual(["levee-1", "levee-hand-1"]);
+  expect(open.map(({ name }) => name as string)).toEqual(["levee-1", "levee-hand-1", "levee-hand-2"]);
   for (const one of open) await gate.close(one);
   expect(asked.map(({ method, path, body }) => [method, path, body])).toEqual(
-    ["levee-1", "levee-hand-1"].map((name) => [
+    ["levee-1", "levee-hand-1", "levee-hand-2"].map((name) => [
       "PATCH",
       `/api/v1/namespaces/levee-system/pods/${name}/status`,
       JSON.stringify({ metadata: { uid: `u-${name}`, labels: { "levee.dev/reboot": "deny" } } }),

@@ -9,24 +9,28 @@ import { newSpanId, traceParentOf, type TraceContext } from "./trace-context.ts"
 /** An ADD on four networks has about thirty. A call that tries again and again must not fill the memory. */
 const partsMax = 100;
 
-export interface CallTraceOptions {
-  readonly clock: Clock;
+/** Where a call's trace comes from. */
+export interface TraceOrigin {
   readonly traceId: string;
-  /** The runtime's own span, if it gave one. */
-  readonly parent: TraceContext | undefined;
+  /** The runtime's own span; empty if it gave none. */
+  readonly parentSpanId: string;
   readonly traceState: string;
   /** Whether the trace is sent even if the call succeeds. */
   readonly isSampled: boolean;
+}
+
+/** What all traces share. */
+export interface TraceHouse {
+  readonly clock: Clock;
   /** Told which span belongs to the outcome of a plugin, because others know more about that run. */
   readonly onRan: (outcome: Outcome, span: OpenSpan) => void;
 }
 
-/** The spans of one call, from its first frame on. */
+/** The spans of one call, from its first frame on. Every call in line has one, so it is small. */
 export class CallTrace implements PluginTracer, TraceContext {
-  readonly traceId: string;
   readonly spanId: string;
-  readonly isSampled: boolean;
-  readonly #options: CallTraceOptions;
+  readonly #origin: TraceOrigin;
+  readonly #house: TraceHouse;
   readonly #startMs: number;
   /** What to add to the monotonic clock for the time since 1970. */
   readonly #offsetMs: number;
@@ -35,19 +39,26 @@ export class CallTrace implements PluginTracer, TraceContext {
   #plugin: OpenSpan | undefined;
   #waiting: OpenSpan | undefined;
 
-  constructor(options: CallTraceOptions) {
-    const { clock } = options;
-    this.#options = options;
-    this.traceId = options.traceId;
-    this.isSampled = options.isSampled;
+  constructor(origin: TraceOrigin, house: TraceHouse) {
+    const { clock } = house;
+    this.#origin = origin;
+    this.#house = house;
     this.spanId = newSpanId(clock);
     this.#offsetMs = clock.wallMs() - clock.monotonicMs();
     this.#startMs = this.nowMs();
   }
 
+  get traceId(): string {
+    return this.#origin.traceId;
+  }
+
+  get isSampled(): boolean {
+    return this.#origin.isSampled;
+  }
+
   /** Milliseconds since 1970 that never go back during the call. */
   nowMs(): number {
-    return this.#offsetMs + this.#options.clock.monotonicMs();
+    return this.#offsetMs + this.#house.clock.monotonicMs();
   }
 
   /** The call is in line. */
@@ -65,7 +76,7 @@ export class CallTrace implements PluginTracer, TraceContext {
 
   /** A part of the call begins, or began at that time. */
   part(name: string, startMs: number = this.nowMs()): OpenSpan {
-    const part = new OpenSpan(name, newSpanId(this.#options.clock), { startMs, nowMs: () => this.nowMs() });
+    const part = new OpenSpan(name, newSpanId(this.#house.clock), this, startMs);
     if (this.#parts.length < partsMax) this.#parts.push(part);
     else this.#partsOmitted += 1;
     return part;
@@ -86,18 +97,18 @@ export class CallTrace implements PluginTracer, TraceContext {
     this.#plugin = undefined;
     span.describe(usedBy(outcome));
     span.end();
-    this.#options.onRan(outcome, span);
+    this.#house.onRan(outcome, span);
   }
 
   /** All spans, the call's own first. Parts that are still open end with the call. */
   spans(name: string, attributes: SpanAttributes, failure: string | undefined): readonly Span[] {
-    const { traceState, parent } = this.#options;
+    const { traceId, traceState, parentSpanId } = this.#origin;
     for (const part of this.#parts) part.end(failure);
-    const trace = { traceId: this.traceId, traceState };
+    const trace = { traceId, traceState };
     const call: Span = {
       ...trace,
       spanId: this.spanId,
-      parentSpanId: parent?.spanId ?? "",
+      parentSpanId,
       name,
       kind: "server",
       startMs: this.#startMs,

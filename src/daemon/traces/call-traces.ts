@@ -10,7 +10,7 @@ import type { Timeline, TimelineFacts } from "../record/timeline.ts";
 import type { CallEnd } from "../serve/call-log.ts";
 import type { Call } from "../serve/call.ts";
 import { callAttributes } from "./call-attributes.ts";
-import { CallTrace } from "./call-trace.ts";
+import { CallTrace, type TraceHouse } from "./call-trace.ts";
 import type { OpenSpan } from "./open-span.ts";
 import { StatusSpans } from "./status-spans.ts";
 import { newTraceId, parseTraceParent, traceIdOf, type TraceContext } from "./trace-context.ts";
@@ -35,14 +35,15 @@ const sentAway: ReadonlySet<RulingKind> = new Set(["held", "refused", "expired",
 export class CallTraces implements Timeline {
   readonly #needs: TracesNeeds;
   readonly #statuses: StatusSpans;
-  /** By the call and by its hand. */
-  readonly #byObject = new WeakMap<object, CallTrace>();
+  readonly #byHand = new WeakMap<object, CallTrace>();
   /** Calls under way, by token and by container and verb. */
   readonly #byKey = new Map<string, CallTrace>();
   readonly #plugins = new WeakMap<Outcome, OpenSpan>();
+  readonly #house: TraceHouse;
 
   constructor(needs: TracesNeeds) {
     this.#needs = needs;
+    this.#house = { clock: needs.clock, onRan: (outcome, span) => this.#plugins.set(outcome, span) };
     this.#statuses = new StatusSpans(needs);
   }
 
@@ -51,16 +52,15 @@ export class CallTraces implements Timeline {
     const parent = parseTraceParent(asciiField(first, "trace_parent"));
     const traceState = asciiField(first, "trace_state");
     const traceId = parent?.traceId ?? traceIdOfCall(call.header) ?? newTraceId(this.#needs.clock);
-    const trace = new CallTrace({
-      clock: this.#needs.clock,
+    const origin = {
       traceId,
-      parent,
+      parentSpanId: parent?.spanId ?? "",
       traceState: parent !== undefined && traceStatePattern.test(traceState) ? traceState : "",
       isSampled: this.#isSampled(traceId, parent),
-      onRan: (outcome, span) => this.#plugins.set(outcome, span),
-    });
+    };
+    const trace = new CallTrace(origin, this.#house);
     call.hand.tracer = trace;
-    this.#byObject.set(call, trace).set(call.hand, trace);
+    this.#byHand.set(call.hand, trace);
     this.#byKey.set(call.token, trace).set(keyOf(call.header), trace);
   }
 
@@ -74,15 +74,15 @@ export class CallTraces implements Timeline {
     return this.#byKey.get(keyOf({ verb, containerId }));
   }
 
-  /** The trace of a call, by itself or its hand. */
-  of(callOrHand: object): CallTrace | undefined {
-    return this.#byObject.get(callOrHand);
+  /** The trace of a call, by its hand. */
+  of(hand: object): CallTrace | undefined {
+    return this.#byHand.get(hand);
   }
 
   /** A call has ended. Returns the IDs for its line in the log. */
   ended(end: CallEnd): LogFields {
     const { call, error } = end;
-    const trace = this.of(call);
+    const trace = this.of(call.hand);
     if (trace === undefined) return {};
     for (const key of [call.token, keyOf(call.header)]) if (this.#byKey.get(key) === trace) this.#byKey.delete(key);
     const isFailure = error !== undefined;

@@ -4,33 +4,41 @@ import type { Span, SpanAttributes } from "./span.ts";
 /** The log and `levee why` have the whole reason. */
 const failureCharsMax = 512;
 
+/** Tells the time of a call: milliseconds since 1970 that never go back. */
+interface SpanTime {
+  nowMs(): number;
+}
+
+/** Shared, because each call in line has spans without any. */
+const noAttributes: SpanAttributes = {};
+
 /** A part of a call that is under way. */
 export class OpenSpan {
   readonly spanId: string;
   readonly #name: string;
   readonly #startMs: number;
-  readonly #nowMs: () => number;
+  readonly #time: SpanTime;
   #endMs: number | undefined;
-  #attributes: SpanAttributes = {};
+  #attributes = noAttributes;
   #failure: string | undefined;
 
-  constructor(name: string, spanId: string, time: { readonly startMs: number; readonly nowMs: () => number }) {
+  constructor(name: string, spanId: string, time: SpanTime, startMs: number) {
     this.#name = name;
     this.spanId = spanId;
-    this.#startMs = time.startMs;
-    this.#nowMs = time.nowMs;
+    this.#time = time;
+    this.#startMs = startMs;
   }
 
   /** Only the first end counts. */
   end(failure?: string): void {
     if (this.#endMs !== undefined) return;
-    this.#endMs = Math.max(this.#nowMs(), this.#startMs);
+    this.#endMs = Math.max(this.#time.nowMs(), this.#startMs);
     if (failure !== undefined) this.fail(failure);
   }
 
   /** Adds attributes, also after the end. */
   describe(attributes: SpanAttributes): void {
-    this.#attributes = { ...this.#attributes, ...attributes };
+    this.#attributes = this.#attributes === noAttributes ? attributes : { ...this.#attributes, ...attributes };
   }
 
   /** Says why it failed, also after the end. */

@@ -38,7 +38,7 @@ export class StatusSpans {
     this.#expected.delete(containerId);
     const { clock, exporter } = this.#needs;
     const nowMs = clock.wallMs();
-    const span = new OpenSpan("network-status", newSpanId(clock), { startMs: nowMs - tookMs, nowMs: () => nowMs });
+    const span = new OpenSpan("network-status", newSpanId(clock), { nowMs: () => nowMs }, nowMs - tookMs);
     const isFailure = what !== "published";
     span.end(isFailure ? `${what}${detail === undefined ? "" : `: ${detail}`}` : undefined);
     const { traceId, spanId: parentSpanId } = call;

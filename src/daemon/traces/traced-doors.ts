@@ -11,6 +11,8 @@ const turnMsMin = 1;
 type AttachJournal = Pick<Journal, "acknowledge" | "begin" | "commit" | "findByToken" | "undoing">;
 type TakenTurns = Pick<Turns, "take" | "cancelAdd">;
 type TwoLooks = Pick<LookUp, "beforeLine" | "behindLine">;
+type Looked = Parameters<TwoLooks["beforeLine"]>[1];
+type UndoJournal = Pick<Journal, "delFailed" | "findByToken" | "inNetns" | "removed">;
 
 /** Parts of the daemon with a span for each thing that a call waits for there. Nothing else about them changes. */
 export class TracedDoors {
@@ -31,12 +33,25 @@ export class TracedDoors {
     };
   }
 
-  lookUp(lookUp: TwoLooks): TwoLooks {
-    const of = (call: object): CallTrace | undefined => this.#traces.of(call);
+  /** A record is undone by the DEL of its container, or by the ADD that failed. */
+  undoJournal(journal: UndoJournal): Omit<UndoJournal, "findByToken"> {
+    const of = (token: string): CallTrace | undefined => {
+      const { containerId = "" } = journal.findByToken(token) ?? {};
+      return this.#traces.under("DEL", containerId) ?? this.#traces.under("ADD", containerId);
+    };
     return {
-      beforeLine: (call, request, held) => during(of(call), "look-up", () => lookUp.beforeLine(call, request, held)),
+      delFailed: (token, reason) => during(of(token), "journal failure", () => journal.delFailed(token, reason)),
+      removed: (token) => during(of(token), "journal removal", () => journal.removed(token)),
+      inNetns: (identity) => journal.inNetns(identity),
+    };
+  }
+
+  lookUp(lookUp: TwoLooks): TwoLooks {
+    const of = (call: Looked): CallTrace | undefined => this.#traces.under(call.verb, call.containerId);
+    return {
+      beforeLine: (call, request, held) => during(of(request), "look-up", () => lookUp.beforeLine(call, request, held)),
       behindLine: (call, request, found, conf) =>
-        during(of(call), "look-up behind the line", () => lookUp.behindLine(call, request, found, conf)),
+        during(of(request), "look-up behind the line", () => lookUp.behindLine(call, request, found, conf)),
     };
   }
 

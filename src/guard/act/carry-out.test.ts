@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { KubeError } from "../../kube/client/api.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { StepAction } from "../decision/step.ts";
+import { minuteMs, nowMs, stuckPod } from "../world.fixture.ts";
 import { carryOut } from "./carry-out.ts";
 import { GuardedServer, refusal } from "./guarded.fixture.ts";
 import type { StepContext, StepRunner, StepRunners, StepResult } from "./step-runner.ts";
@@ -183,6 +184,27 @@ test("carryOut goes on after a resume with the steps that are not done", async (
   done = [];
   expect(await outcome()).toBe("Succeeded");
   expect(done).toEqual(["ListStuck", "Verify"]);
+});
+
+test("carryOut keeps what fell while a step ran, also if it starts before Verify looks", async () => {
+  const db = stuckPod("db-0", { namespace: "shop", owner: "StatefulSet/db", shape: "", boundMs: nowMs });
+  const before = server.seen;
+  const seenBy: unknown[] = [];
+  const look = async (_step: unknown, { decision }: StepContext): Promise<StepResult> => {
+    seenBy.push(decision.status?.steps?.flatMap(({ followed = [] }) => followed));
+    return { message: "" };
+  };
+  const fallen = async (): Promise<StepResult> => {
+    server.seen = { ...before, pods: [...before.pods, db], nowMs: nowMs + 10 * minuteMs };
+    return { message: "" };
+  };
+  const risen = async (): Promise<StepResult> => {
+    server.seen = before;
+    return { message: "" };
+  };
+  const set = runners({ RemovePods: { perform: fallen }, ListStuck: { perform: risen }, Verify: { perform: look } });
+  expect(await outcome(set)).toBe("Succeeded");
+  expect(seenBy).toEqual([[{ kind: "StatefulSet", namespace: "shop", name: "db" }]]);
 });
 
 test("carryOut leaves alone Decisions that are not approved or that another leader runs", async () => {

@@ -23,6 +23,7 @@ export const approvalPolicy = "levee-approval-names-its-author";
 export const confiningPolicies: readonly string[] = [
   "levee-guard-deletes-only-ownerless-pods",
   "levee-guard-changes-memory-only",
+  "levee-guard-suspends-jobs-only",
   "levee-guard-stops-sources-only",
   "levee-guard-writes-nothing-else",
   "levee-guard-annotates-nodes-only",

@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "43fd4828ba989e88a3a31246a2f88df279349e3e997799f3707a7dbe310dfa35",
+    hash: "2c9363b7f408e7d040b5a8f133f8919ea6c425028696139e69658e52eff61de0",
   },
   {
     name: "decisionapprovals.levee.dev",

@@ -29,7 +29,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-deletes-only-ownerless-pods",
-    specHash: "e82d03f9989263997bd4782d352c20827fb4bcc1b8bb6c8402aa0f6efbbbb453",
+    specHash: "6e13241cef8538145eef236ac9270dc5aa744c49bfd67e39b30199ea9aaf061c",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -39,12 +39,22 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "beaa5e2331889a8a9b87bfe92fdb1d851ace1414128554124c4cf91c9e37afc9",
+    specHash: "308b631e06e195a8513b0551b9092bd7991ab5d957994b6c766ecb3011b37159",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
     name: "levee-guard-changes-memory-only",
     specHash: "7ffb557e1caf53168ae6b54d332700f3ae7428c0ad92624753b45b98553f876d",
+  },
+  {
+    kind: "ValidatingAdmissionPolicy",
+    name: "levee-guard-suspends-jobs-only",
+    specHash: "8f7106cd5ef6c6cedcc827bd3b8e7f21d121793209dfab6a5bf938970c377a47",
+  },
+  {
+    kind: "ValidatingAdmissionPolicyBinding",
+    name: "levee-guard-suspends-jobs-only",
+    specHash: "3604217e156d41d490142a2bd564314b7c23d072f27e48a703e315d19bc2c030",
   },
   {
     kind: "ValidatingAdmissionPolicy",
@@ -59,7 +69,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-writes-nothing-else",
-    specHash: "ae4aeeb83938956b15e295b9ef9ac4dec6566f5228d72c2ff14676aefb836725",
+    specHash: "f18594f6caad389673e6c3293358f04f8c5aeac9cccad38f6bbbb82e7a31abc6",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",

@@ -4,7 +4,7 @@ import type { Step, StepAction } from "../decision/step.ts";
 /**
  * Steps that find what is already done and whose requests change nothing the second time: labels and quotas are set, pods
  * are removed by UID, a patch tests the old value, the same plan makes the same commit, a restart carries the time at which the Decision
- * began. A step that is not listed pauses.
+ * began, an owner is set to a number. A step that is not listed pauses.
  */
 const repeatable: ReadonlySet<StepAction> = new Set<StepAction>([
   "StopSource",
@@ -14,6 +14,8 @@ const repeatable: ReadonlySet<StepAction> = new Set<StepAction>([
   "LockToGit",
   "ListStuck",
   "RestartWorkload",
+  "ScaleOwner",
+  "AskPerson",
   "Verify",
 ]);
 /** As for an approval that has not begun: after longer, the cluster is no longer the one that the person saw. */

@@ -8,26 +8,32 @@ export interface ArgoOwner {
   readonly project: ProjectFacts | undefined;
 }
 
+/** An object with Argo CD's marks. */
+type MarkedObject = Pick<DaemonSetFacts, "namespace" | "name" | "trackedBy" | "instance">;
+
 /**
- * Every Application that may revert a change of this DaemonSet. Its resource list, the tracking annotation and the
+ * Every Application that may revert a change of this object. Its resource list, the tracking annotation and the
  * instance label each point to an owner; any of them can be missing, and none is certain. Several owners contradict each
  * other, so each of them must be held.
  */
-export function argoOwners(daemonSet: DaemonSetFacts, world: World): readonly ArgoOwner[] {
-  const label = `${daemonSet.namespace}/${daemonSet.name}`;
+export function argoOwners(object: MarkedObject, world: World): readonly ArgoOwner[] {
+  const label = `${object.namespace}/${object.name}`;
   const own = argoNamespaces(world.projects);
   return world.applications
     .filter(
       (application) =>
         application.owns.includes(label) ||
-        isNamedBy(daemonSet.trackedBy, application, own) ||
-        isNamedBy(daemonSet.instance, application, own),
+        isNamedBy(object.trackedBy, application, own) ||
+        isNamedBy(object.instance, application, own),
     )
     .flatMap((application) => ownerOf(application, world.projects, own));
 }
 
 /** The Application in the annotation, if it is not one of these owners: it or its Argo CD is elsewhere. */
-export function unseenTracker({ trackedBy }: DaemonSetFacts, owners: readonly ArgoOwner[]): string | undefined {
+export function unseenTracker(
+  { trackedBy }: Pick<MarkedObject, "trackedBy">,
+  owners: readonly ArgoOwner[],
+): string | undefined {
   if (trackedBy === "") return undefined;
   const isSeen = owners.some(({ application: { namespace, name } }) =>
     [name, `${namespace}_${name}`].includes(trackedBy),

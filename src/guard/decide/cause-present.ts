@@ -1,7 +1,13 @@
 import type { Decision } from "../decision/decision.ts";
-import { isMember, membersMin } from "../detect/avalanche.ts";
+import { isMember, isStuck, membersMin } from "../detect/avalanche.ts";
+import { isRebootLate } from "../detect/reboot-backlog.ts";
+import { findReservedNames, isStillHeld } from "../detect/reserved-names.ts";
+import { isOfOwner } from "../detect/runaway.ts";
+import { cronJobAbove, topOwnerOf } from "../detect/top-owner.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
+import { runawayPurpose } from "./causes/runaway-plan.ts";
 import { shapeText } from "./shape-text.ts";
 import { coveredByOthers, decisionPhase, targetUids } from "./standing.ts";
 
@@ -13,7 +19,20 @@ const presentMin = membersMin / 2;
  * pods to come. So does a recovery that nobody has approved, except the targets of others: its plan follows the facts. An
  * approved one counts only its own targets, because it touches no others.
  */
-export function isCausePresent(decision: Decision, world: World): boolean {
+export function isCausePresent(decision: Decision, world: World, settings: GuardSettings): boolean {
+  switch (decision.spec.cause) {
+    case "OwnerlessPodAvalanche":
+      return isAvalanchePresent(decision, world);
+    case "RunawayWorkload":
+      return isRunawayPresent(decision, world, settings);
+    case "ReservedSandboxNames":
+      return isStillHeld(askedUids(decision), world) || findReservedNames(world, new Set()) !== undefined;
+    case "RebootBacklog":
+      return isRebootLate(world);
+  }
+}
+
+function isAvalanchePresent(decision: Decision, world: World): boolean {
   const { namespace } = decision.spec.subject;
   const counts = countedBy(decision, world);
   let found = 0;
@@ -31,4 +50,34 @@ function countedBy(decision: Decision, { decisions }: World): (pod: ClusterPod) 
   const isFirm = decisionPhase(decision) !== "Proposed";
   const uids = isFirm ? new Set(targetUids(decision)) : coveredByOthers(decision, decisions);
   return (pod) => (isFirm ? uids.has(pod.uid) : isOfShape(pod) && !uids.has(pod.uid));
+}
+
+/** Stuck pods of the workload, in the phase in which nobody has approved it also who should make it smaller. */
+function isRunawayPresent(decision: Decision, world: World, settings: GuardSettings): boolean {
+  const stuck = stuckOf(decision, world);
+  const [first] = stuck;
+  if (first === undefined || stuck.length < presentMin) return false;
+  if (decisionPhase(decision) !== "Proposed") return true;
+  const pods = topOwnerOf(first, world);
+  const owner = decision.spec.subject.shape.startsWith("CronJob/") ? cronJobAbove(pods, world) : pods;
+  const purpose = owner === undefined ? undefined : runawayPurpose({ owner, sinceMs: world.nowMs }, world, settings);
+  return purpose === decision.spec.purpose;
+}
+
+/** The pods of a runaway's workload that do not start. */
+export function stuckOf({ spec }: Decision, world: World): readonly ClusterPod[] {
+  const { namespace, shape } = spec.subject;
+  const found: ClusterPod[] = [];
+  for (const pod of world.pods) {
+    if (pod.namespace !== namespace || pod.isDeleting || !isStuck(pod, world.nowMs, world.stuckAfterMs)) continue;
+    if (isOfOwner(pod, shape, world)) found.push(pod);
+  }
+  return found;
+}
+
+/** UIDs of the pods that a person was asked about. */
+export function askedUids({ spec }: Decision): ReadonlySet<string> {
+  return new Set(
+    spec.steps.flatMap((step) => (step.action === "AskPerson" ? step.askPerson.items.map(({ uid }) => uid) : [])),
+  );
 }

@@ -1,6 +1,6 @@
 /** All options that our lines use. The first four take the next word as their value. */
 const options =
-  /^(?:-[ncop]|-A|--all-namespaces|--overwrite|--type=json|--(?:hard=pods|limits=memory|requests=memory|field-selector)=.*)$/;
+  /^(?:-[ncop]|-A|--all-namespaces|--overwrite|--type=(?:json|merge)|--(?:hard=pods|limits=memory|requests=memory|field-selector|replicas)=.*)$/;
 const takesWord = /^-[ncop]$/;
 
 /**

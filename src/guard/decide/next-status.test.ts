@@ -357,11 +357,18 @@ for (const phase of ["Succeeded", "Failed", "Expired", "Rejected", "Superseded"]
 test("isCausePresent counts an approved recovery's own targets and the shape of a stop", () => {
   const pods = [...outage().pods];
   const [halted, recovering] = [decision({}, stop), decision(approved, recover)];
-  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods })))).toEqual([true, true]);
+  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods }), defaultGuardSettings))).toEqual([
+    true,
+    true,
+  ]);
   const others = outagePods(30).map((pod) => ({ ...pod, uid: `new-${pod.uid}` }));
-  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: others })))).toEqual([true, false]);
+  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: others }), defaultGuardSettings))).toEqual(
+    [true, false],
+  );
   const started = pods.map((pod) => ({ ...pod, phase: "Running", everRan: true }));
-  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: started })))).toEqual([false, false]);
+  expect(
+    [halted, recovering].map((one) => isCausePresent(one, world({ pods: started }), defaultGuardSettings)),
+  ).toEqual([false, false]);
 });
 
 test("a pause from an API server with a slow clock counts, and only a word later by version and time ends it", () => {

@@ -8,7 +8,8 @@ import { multus, outage } from "../outage.fixture.ts";
 import { minuteMs, nowMs, outagePods, world } from "../world.fixture.ts";
 import { isCausePresent } from "./cause-present.ts";
 import { mayChange } from "./plan-change.ts";
-import { propose, type Proposal } from "./propose.ts";
+import type { Proposal } from "./causes/make-proposal.ts";
+import { propose } from "./propose.ts";
 import { supersededBy } from "./standing.ts";
 
 function stored({ name, spec }: Proposal, phase: DecisionPhase = "Proposed", atMs = nowMs): Decision {
@@ -131,12 +132,12 @@ test("a stop follows the way that works now, and not the count of pods in its qu
 test("a proposal lives by the cause and not by the pods it named first; an approved one by its own", () => {
   const pods = outagePods(100).slice(50);
   const later = grown(0, { pods, decisions: open });
-  expect(isCausePresent(open[1]!, later)).toBe(true);
-  expect(isCausePresent(stored(recover!, "Approved"), later)).toBe(false);
+  expect(isCausePresent(open[1]!, later, settings)).toBe(true);
+  expect(isCausePresent(stored(recover!, "Approved"), later, settings)).toBe(false);
   // Pods of an approved recovery are no cause for a second one.
   const others = stored({ ...recover!, name: "recover-fc-desktop-2" });
   const covered = { ...grown(20), decisions: [stored(recover!, "Running"), others] };
-  expect(isCausePresent(others, covered)).toBe(false);
+  expect(isCausePresent(others, covered, settings)).toBe(false);
 });
 
 test("of several proposals about one cause, as an earlier release made them, the first follows and the others end", () => {

@@ -1,7 +1,7 @@
 import type { Decision, DecisionSpec } from "../decision/decision.ts";
 import { revisionCharsMax } from "../decision/limits.ts";
 import { canonicalJson } from "../decision/plan-hash.ts";
-import type { Step, StepAction } from "../decision/step.ts";
+import type { AskPersonStep, ScaleOwnerStep, Step, StepAction } from "../decision/step.ts";
 import { membersMin } from "../detect/avalanche.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { timeMs } from "../json-values.ts";
@@ -11,6 +11,10 @@ const minuteMs = 60_000;
 const minutesMax = 10;
 /** A quota that differs by fewer pods still leaves the namespace its headroom. */
 const quotaDriftMax = 10;
+/** Jobs that a CronJob has made or that have ended since. */
+const jobsDriftMax = 5;
+/** Pods that were refused their name since, or no longer are. */
+const podsDriftMax = 2;
 /** These steps look at the cluster again when they run, so a new list of theirs is no reason for a new hash. */
 const lookAgain: ReadonlySet<StepAction> = new Set<StepAction>(["ListStuck", "Verify"]);
 
@@ -68,7 +72,27 @@ function isSame(left: Step, right: Step): boolean {
     const [old, now] = [left.stopSource, right.stopSource];
     if (old.way === "Quota" && now.way === "Quota") return Math.abs(old.pods - now.pods) < quotaDriftMax;
   }
+  if (left.action === "ScaleOwner" && right.action === "ScaleOwner") return isSameScale(left, right);
+  if (left.action === "AskPerson" && right.action === "AskPerson") return isSameQuestion(left, right);
   return left.action === right.action && parametersOf(left) === parametersOf(right);
+}
+
+/** A few pods that start or Jobs that come do not make a plan wrong; another size or way does. */
+function isSameScale({ scaleOwner: old }: ScaleOwnerStep, { scaleOwner: now }: ScaleOwnerStep): boolean {
+  if (old.uid !== now.uid || old.way !== now.way) return false;
+  if (old.way === "Scale" && now.way === "Scale")
+    return old.from === now.from && Math.abs(old.to - now.to) < quotaDriftMax;
+  const [before, after] = [old, now].map(
+    (one) => new Set(one.way === "Suspend" ? one.jobs?.map(({ uid }) => uid) : []),
+  );
+  return (before?.symmetricDifference(after ?? new Set()).size ?? 0) < jobsDriftMax;
+}
+
+/** Texts and times may differ; what is asked about may not, but for a pod or two. */
+function isSameQuestion({ askPerson: old }: AskPersonStep, { askPerson: now }: AskPersonStep): boolean {
+  const [before, after] = [old, now].map(({ items }) => new Set(items.map(({ object, node }) => `${object} ${node}`)));
+  const drift = before?.symmetricDifference(after ?? new Set()).size ?? 0;
+  return old.about === now.about && drift <= (now.about === "SandboxNames" ? podsDriftMax : 0);
 }
 
 /** Only what decides what a step does: titles, lines and reasons for people follow from it. */

@@ -6,7 +6,8 @@ import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { multus, multusFile, outage } from "../outage.fixture.ts";
 import { minuteMs, nowMs, outagePods, stuckPod, world } from "../world.fixture.ts";
-import { propose, type Proposal } from "./propose.ts";
+import type { Proposal } from "./causes/make-proposal.ts";
+import { propose } from "./propose.ts";
 
 /** The proposals as Decisions in the API server. */
 function created(proposals: readonly Proposal[], phase: DecisionPhase, atMs = nowMs): readonly Decision[] {
@@ -58,6 +59,15 @@ test("propose makes two Decisions about the outage, the second with its steps in
     expect(spec.evidence[0]).toMatchObject({ value: 219 });
     expect(spec.summary).toContain('their client calls itself "RemoteDesktop"');
   }
+});
+
+test("propose gives the line that takes a stop back, by label and by quota", () => {
+  const notesOf = (facts: World): readonly string[] => propose(facts, settings)[0]?.spec.notes ?? [];
+  const undo = "To undo it when the source is repaired:";
+  expect(notesOf(outage())).toContain(`${undo} kubectl label namespace fc-desktop levee.dev/ownerless-pods-`);
+  expect(notesOf(outage({ isOwnerPolicyInstalled: false }))).toContain(
+    `${undo} kubectl -n fc-desktop delete quota levee-ownerless-pods`,
+  );
 });
 
 test("propose targets the UIDs of the avalanche and of nothing else in the namespace", () => {

@@ -31,11 +31,14 @@ const withoutAnswer: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expir
 export function standingOf(avalanche: Avalanche, world: World): Standing {
   const { namespace, sinceMs } = avalanche;
   const counted = world.decisions.filter((decision) => isAnswer(decision) && isOfNow(decision, sinceMs));
-  const here = counted.filter(({ spec }) => spec.subject.namespace === namespace);
+  const avalanches = counted.filter(({ spec }) => spec.cause === avalanche.cause);
+  const here = avalanches.filter(({ spec }) => spec.subject.namespace === namespace);
   const open = openProposals(here, shapeText(avalanche.shape));
   // What nobody has approved yet covers nothing: its plan takes up what is new.
   const firm = counted.filter((decision) => !isOpenOf(decision, avalanche));
-  const recoveries = firm.filter(({ spec }) => spec.subject.namespace === namespace && spec.purpose === "Recover");
+  const recoveries = firm.filter(
+    ({ spec }) => spec.cause === avalanche.cause && spec.subject.namespace === namespace && spec.purpose === "Recover",
+  );
   return {
     isStopAsked: here.some(({ spec }) => spec.purpose === "StopSource"),
     isQuotaAsked: here.some(({ spec }) => spec.steps.some(isQuota)),
@@ -89,7 +92,7 @@ function isOpenOf(decision: Decision, { namespace, shape }: Avalanche): boolean 
   return isOpen(decision) && subject.namespace === namespace && subject.shape === shapeText(shape);
 }
 
-function byAge(left: Decision, right: Decision): number {
+export function byAge(left: Decision, right: Decision): number {
   const [one, other] = [left.metadata, right.metadata];
   const ageMs = timeMs(one.creationTimestamp) - timeMs(other.creationTimestamp);
   // Names end in numbers: the tenth comes after the second.
@@ -97,7 +100,7 @@ function byAge(left: Decision, right: Decision): number {
 }
 
 /** Rejecting a running recovery only stops it: its remaining pods go into a later Decision. */
-function isAnswer(decision: Decision): boolean {
+export function isAnswer(decision: Decision): boolean {
   const phase = decisionPhase(decision);
   const isCutShort =
     phase === "Rejected" && decision.spec.purpose === "Recover" && decision.status?.startedAt !== undefined;
@@ -137,6 +140,6 @@ export function decisionPhase({ status }: Decision): DecisionPhase {
 }
 
 /** A Decision that ended before the oldest pod was created is about another avalanche; open ones always count. */
-function isOfNow(decision: Decision, sinceMs: number): boolean {
+export function isOfNow(decision: Decision, sinceMs: number): boolean {
   return !terminalPhases.has(decisionPhase(decision)) || timeMs(decision.metadata.creationTimestamp) >= sinceMs;
 }

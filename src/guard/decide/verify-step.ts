@@ -16,7 +16,7 @@ const unknownShare = 0.1;
 
 /** Checks that every effect of the cause is gone. */
 export function verifyStep(
-  { namespace, sinceMs }: Avalanche,
+  { namespace, sinceMs }: Pick<Avalanche, "namespace" | "sinceMs">,
   linked: readonly Symptom[],
   world: World,
   settings: GuardSettings,
@@ -27,7 +27,21 @@ export function verifyStep(
     ...servicesOf(linked, world),
   ];
   const outside = outsideChecks(settings);
-  const distinct = [...new Map(checks.map((check) => [JSON.stringify(check), check])).values()];
+  const kept = distinct(checks).slice(0, checksMax - outside.length);
+  return draftOf([...kept, ...outside], sinceMs, world.applications.length > 0);
+}
+
+/** Checks the workloads that followed from a cause that is no backlog; empty when there are none. */
+export function followedStep(sinceMs: number, linked: readonly Symptom[]): readonly StepDraft[] {
+  const checks = distinct(linked.flatMap((symptom) => checksOf(symptom))).slice(0, checksMax);
+  return checks.length === 0 ? [] : [draftOf(checks, sinceMs, false)];
+}
+
+function distinct(checks: readonly VerifyCheck[]): readonly VerifyCheck[] {
+  return [...new Map(checks.map((check) => [JSON.stringify(check), check])).values()];
+}
+
+function draftOf(checks: readonly VerifyCheck[], sinceMs: number, hasArgo: boolean): StepDraft {
   return ({ id }) => ({
     id,
     action: "Verify",
@@ -35,15 +49,11 @@ export function verifyStep(
     kubectl: [
       kubectl("get", "daemonsets,statefulsets,deployments", "--all-namespaces"),
       kubectl("get", "endpointslices", "--all-namespaces"),
-      ...(world.applications.length === 0 ? [] : [kubectl("get", "applications.argoproj.io", "--all-namespaces")]),
+      ...(hasArgo ? [kubectl("get", "applications.argoproj.io", "--all-namespaces")] : []),
     ],
     preconditions: [],
     check: { what: "Every check holds at the same time", deadlineSeconds: withinSeconds },
-    verify: {
-      withinSeconds,
-      since: timeText(sinceMs),
-      checks: [...distinct.slice(0, checksMax - outside.length), ...outside],
-    },
+    verify: { withinSeconds, since: timeText(sinceMs), checks },
   });
 }
 

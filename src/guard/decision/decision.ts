@@ -29,9 +29,18 @@ interface DecisionMetadata {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** The kinds of causes. Only the first one removes pods. */
+export const decisionCauses = [
+  "OwnerlessPodAvalanche",
+  "RunawayWorkload",
+  "ReservedSandboxNames",
+  "RebootBacklog",
+] as const;
+
+export type DecisionCause = (typeof decisionCauses)[number];
+
 export interface DecisionSpec {
-  /** The kind of cause. */
-  readonly cause: "OwnerlessPodAvalanche";
+  readonly cause: DecisionCause;
   readonly purpose: DecisionPurpose;
   /** The subject of the cause, by which later rounds find it again. */
   readonly subject: DecisionSubject;
@@ -59,11 +68,15 @@ interface PlanRevision {
   readonly change: string;
 }
 
-export type DecisionPurpose = "StopSource" | "Recover";
+/** `ByHand`: only a person may do it; the guard says what, and looks until it is done. */
+export const decisionPurposes = ["StopSource", "Recover", "ByHand"] as const;
+
+export type DecisionPurpose = (typeof decisionPurposes)[number];
 
 interface DecisionSubject {
+  /** Empty for a cause that is about nodes. */
   readonly namespace: string;
-  /** The shape of its pods (`facts/pod-shape.ts`). */
+  /** Of an avalanche the shape of its pods (`facts/pod-shape.ts`), of a workload `Job/nightly`, else which nodes. */
   readonly shape: string;
 }
 

@@ -15,6 +15,10 @@ export const evidenceMax = 32;
 export const chainEdgesMax = 64;
 export const notesMax = 16;
 export const stuckWorkloadsMax = 50;
+/** Items that a person is asked about in one step. */
+export const askedMax = 100;
+/** Jobs that are suspended with their CronJob. */
+export const jobsMax = 200;
 export const checksMax = 64;
 /** One text for people: a title, a note, a reason. */
 export const textCharsMax = 1_024;

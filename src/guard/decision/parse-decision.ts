@@ -1,6 +1,13 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { objectsOf } from "../json-values.ts";
-import { decisionApiVersion, decisionPhases, type Decision, type DecisionStatus } from "./decision.ts";
+import {
+  decisionApiVersion,
+  decisionCauses,
+  decisionPhases,
+  decisionPurposes,
+  type Decision,
+  type DecisionStatus,
+} from "./decision.ts";
 import { planHash } from "./plan-hash.ts";
 import { stepActions } from "./step.ts";
 
@@ -15,9 +22,8 @@ export function parseDecision(value: unknown): Decision | undefined {
   const steps = objectsOf(spec["steps"]);
   const isKnown =
     textOf(metadata["name"]) !== "" &&
-    spec["cause"] === "OwnerlessPodAvalanche" &&
-    (spec["purpose"] === "StopSource" || spec["purpose"] === "Recover") &&
-    textOf(subject["namespace"]) !== "" &&
+    isSubject(spec["cause"], subject) &&
+    decisionPurposes.some((one) => one === spec["purpose"]) &&
     steps.length > 0 &&
     steps.every(isStep);
   if (!isKnown) return undefined;
@@ -26,6 +32,14 @@ export function parseDecision(value: unknown): Decision | undefined {
   const { status, ...rest } = decision;
   const known = statusOf(status);
   return known === undefined ? rest : { ...rest, status: known };
+}
+
+/** A cause about pods has a namespace; one about nodes has none. */
+function isSubject(cause: unknown, subject: JsonObject): boolean {
+  const known = decisionCauses.find((one) => one === cause);
+  if (known === undefined) return false;
+  const isOfNodes = known === "ReservedSandboxNames" || known === "RebootBacklog";
+  return isOfNodes === (textOf(subject["namespace"]) === "");
 }
 
 /** Whether the plan still matches its hash. A plan that does not is never carried out. */

@@ -1,6 +1,9 @@
+import type { AskedItem, AskedThing } from "./asked-item.ts";
+import type { ScaleOwner } from "./scale-owner.ts";
+
 /**
  * The steps of a plan: a closed list, each with typed parameters in a member named after its action. No shell, no free
- * text: only this file and the CRD (`deploy/crd/`) define what a step may do.
+ * text: only this file, the two it imports and the CRD (`deploy/crd/`) define what a step may do.
  */
 export const stepActions = [
   "StopSource",
@@ -10,6 +13,8 @@ export const stepActions = [
   "LockToGit",
   "ListStuck",
   "RestartWorkload",
+  "ScaleOwner",
+  "AskPerson",
   "Verify",
 ] as const;
 
@@ -23,6 +28,8 @@ export type Step =
   | LockToGitStep
   | ListStuckStep
   | RestartWorkloadStep
+  | ScaleOwnerStep
+  | AskPersonStep
   | VerifyStep;
 
 interface StepBase {
@@ -163,6 +170,23 @@ export interface RestartWorkloadStep extends StepBase {
 
 export const restartableKinds = ["DaemonSet", "StatefulSet", "Deployment"] as const;
 export type RestartableKind = (typeof restartableKinds)[number];
+
+/** Makes the owner of a backlog smaller, or suspends it. Its own controller removes the pods. */
+export interface ScaleOwnerStep extends StepBase {
+  readonly action: "ScaleOwner";
+  readonly scaleOwner: ScaleOwner;
+}
+
+/** Shows a person what only a person may do, and waits until the cluster shows that it is done. */
+export interface AskPersonStep extends StepBase {
+  readonly action: "AskPerson";
+  readonly askPerson: {
+    readonly about: AskedThing;
+    readonly items: readonly AskedItem[];
+    /** How many did not fit. */
+    readonly omitted: number;
+  };
+}
 
 /** Checks whether the cluster has recovered; every check must hold before the deadline. */
 export interface VerifyStep extends StepBase {

@@ -1,5 +1,5 @@
 import type { AlertFacts } from "../facts/world.ts";
-import type { Avalanche } from "./avalanche.ts";
+import { membersOf, type Cause } from "./cause.ts";
 import { isSymptom } from "./cause-rules.ts";
 import type { Symptom } from "./symptoms.ts";
 
@@ -8,18 +8,23 @@ export interface AlertRule {
   readonly name: string;
   readonly why: string;
   readonly alerts: RegExp;
-  readonly tellsOf: (alert: AlertFacts, thing: Avalanche | Symptom) => boolean;
+  readonly tellsOf: (alert: AlertFacts, thing: Cause | Symptom) => boolean;
 }
 
-const memberNames = new WeakMap<Avalanche, ReadonlySet<string>>();
+const memberNames = new WeakMap<Cause, ReadonlySet<string>>();
 
 /** Cached: thousands of alerts may each name one of thousands of members. */
-function namesOf(avalanche: Avalanche): ReadonlySet<string> {
-  const known = memberNames.get(avalanche);
+function namesOf(cause: Cause): ReadonlySet<string> {
+  const known = memberNames.get(cause);
   if (known !== undefined) return known;
-  const names = new Set(avalanche.members.map(({ name }) => name));
-  memberNames.set(avalanche, names);
+  const names = new Set(membersOf(cause).map(({ namespace, name }) => `${namespace}/${name}`));
+  memberNames.set(cause, names);
   return names;
+}
+
+/** kube-state-metrics calls a Job `job_name`, because `job` is Prometheus' own. */
+function ownerLabel(labels: AlertFacts["labels"], kind: string): string | undefined {
+  return kind === "Job" ? labels["job_name"] : labels[kind.toLowerCase()];
 }
 
 const podAlerts = /^(?:KubePodNotReady|KubeContainerWaiting)$/;
@@ -27,16 +32,46 @@ const podAlerts = /^(?:KubePodNotReady|KubeContainerWaiting)$/;
 export const alertRules: readonly AlertRule[] = [
   {
     name: "AlertOfNamespace",
-    why: "the alert names the namespace of the avalanche",
+    why: "the alert names the namespace of the backlog",
     alerts: /^(?:NamespacePendingPodBacklog|OwnerlessPods|OwnerlessPodsGrowing)$/,
-    tellsOf: ({ labels }, thing) => !isSymptom(thing) && labels["namespace"] === thing.namespace,
+    tellsOf: ({ name, labels }, thing) =>
+      !isSymptom(thing) &&
+      labels["namespace"] === thing.namespace &&
+      (thing.cause === "OwnerlessPodAvalanche" ||
+        (thing.cause === "RunawayWorkload" && name === "NamespacePendingPodBacklog")),
+  },
+  {
+    name: "AlertOfOwner",
+    why: "the alert names the workload that runs away",
+    alerts: /^Kube(?:Job|Deployment|ReplicaSet|StatefulSet|Hpa)\w+$/,
+    tellsOf: ({ labels }, thing) =>
+      !isSymptom(thing) &&
+      thing.cause === "RunawayWorkload" &&
+      labels["namespace"] === thing.namespace &&
+      [thing.owner, ...thing.jobs.map(({ owner }) => owner)].some(
+        ({ kind, name }) => ownerLabel(labels, kind) === name,
+      ),
+  },
+  {
+    name: "AlertOfReservedNames",
+    why: "the alert names a node whose runtime keeps the names",
+    alerts: /^StaleSandboxReservations$/,
+    tellsOf: ({ labels }, thing) =>
+      !isSymptom(thing) && thing.cause === "ReservedSandboxNames" && thing.nodes.has(labels["node"] ?? ""),
+  },
+  {
+    name: "AlertOfReboot",
+    why: "the alert names a node that waits for its reboot",
+    alerts: /^(?:KuredRebootBacklog|RebootRequired|LeveeGateMismatch)$/,
+    tellsOf: ({ labels }, thing) =>
+      !isSymptom(thing) && thing.cause === "RebootBacklog" && thing.nodes.has(labels["node"] ?? ""),
   },
   {
     name: "AlertOfMember",
-    why: "the alert names a pod of the avalanche",
+    why: "the alert names a pod of the backlog",
     alerts: podAlerts,
     tellsOf: ({ labels }, thing) =>
-      !isSymptom(thing) && labels["namespace"] === thing.namespace && namesOf(thing).has(labels["pod"] ?? ""),
+      !isSymptom(thing) && namesOf(thing).has(`${labels["namespace"] ?? ""}/${labels["pod"] ?? ""}`),
   },
   {
     name: "AlertOfCniDaemon",

@@ -5,10 +5,11 @@ export const membersMin = 20;
 /** A bound pod starts within seconds; after this long it is stuck, unless the guard was told another time. */
 export const stuckAfterMs = 300_000;
 /** Members younger than this count as growth in the texts for people. */
-const recentMs = 1_800_000;
+export const recentMs = 1_800_000;
 
 /** Many ownerless pods of one template in one namespace, all bound to nodes and not starting. */
 export interface Avalanche {
+  readonly cause: "OwnerlessPodAvalanche";
   readonly namespace: string;
   readonly shape: string;
   /** The most frequent client name among its members. */
@@ -89,6 +90,7 @@ function avalancheOf(set: readonly ClusterPod[], nowMs: number): Avalanche {
   const [oldest] = members;
   if (oldest === undefined) throw new RangeError("Cannot describe an avalanche without members");
   return {
+    cause: "OwnerlessPodAvalanche",
     namespace: oldest.namespace,
     shape: oldest.shape,
     clientSays: [...countsOf(members, (pod) => pod.clientSays).keys()][0] ?? "",

@@ -4,7 +4,7 @@ import type { CauseEdge } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { AlertFacts, World } from "../facts/world.ts";
 import { alertRules, type AlertRule } from "./alert-rules.ts";
-import type { Avalanche } from "./avalanche.ts";
+import { causeText, membersOf, type Cause } from "./cause.ts";
 import { causeRules, isSymptom } from "./cause-rules.ts";
 import { foreignText } from "./foreign-text.ts";
 import { findSymptoms, symptomText, type Symptom } from "./symptoms.ts";
@@ -14,7 +14,7 @@ const nameCharsMax = 253;
 /** The CRD's limit; two names of full length exceed it. */
 const edgeCharsMax = 512;
 
-/** The effects of an avalanche, and the alerts it does not explain. */
+/** The effects of a cause, and the alerts it does not explain. */
 export interface CauseChain {
   /** From the cause outwards. Alerts with one name and one target share an edge that has their count. */
   readonly edges: readonly CauseEdge[];
@@ -26,9 +26,9 @@ export interface CauseChain {
 }
 
 /** Links symptoms and alerts to the cause by closed lists of rules. Everything else stays unlinked. */
-export function causeChainOf(avalanche: Avalanche, world: World, settings: GuardSettings): CauseChain {
-  const { edges, linked } = linkSymptoms(avalanche, findSymptoms(world, settings));
-  const alerts = linkAlerts(world.alerts, [avalanche, ...linked], { avalanche, settings });
+export function causeChainOf(cause: Cause, world: World, settings: GuardSettings): CauseChain {
+  const { edges, linked } = linkSymptoms(cause, othersThan(cause, findSymptoms(world, settings)));
+  const alerts = linkAlerts(world.alerts, [cause, ...linked], { cause, settings });
   const all = [...edges, ...alerts.edges];
   return {
     edges: all.slice(0, chainEdgesMax),
@@ -38,23 +38,28 @@ export function causeChainOf(avalanche: Avalanche, world: World, settings: Guard
   };
 }
 
-export function avalancheText({ namespace, members }: Avalanche): string {
-  return `${members.length} ownerless pods of one template in ${namespace} do not start`;
+/** A workload that is stuck because it is the cause itself is no effect of it. */
+function othersThan(cause: Cause, symptoms: readonly Symptom[]): readonly Symptom[] {
+  if (cause.cause !== "RunawayWorkload") return symptoms;
+  const own = new Set(membersOf(cause).map(({ uid }) => uid));
+  return symptoms.filter(
+    (symptom) => symptom.kind !== "WorkloadStuck" || !symptom.workload.pods.some(({ uid }) => own.has(uid)),
+  );
 }
 
 /** Breadth first: each symptom gets the first rule that reaches it from something already linked. */
 function linkSymptoms(
-  avalanche: Avalanche,
+  cause: Cause,
   symptoms: readonly Symptom[],
 ): { readonly edges: readonly CauseEdge[]; readonly linked: readonly Symptom[] } {
   const edges: CauseEdge[] = [];
   const linked: Symptom[] = [];
   const open = new Set(symptoms);
-  const front: (Avalanche | Symptom)[] = [avalanche];
+  const front: (Cause | Symptom)[] = [cause];
   for (let from = front.shift(); from !== undefined; from = front.shift()) {
     for (const to of [...open]) {
       const source = from;
-      const rule = causeRules.find(({ follows }) => follows(source, to, avalanche));
+      const rule = causeRules.find(({ follows }) => follows(source, to, cause));
       if (rule === undefined) continue;
       open.delete(to);
       linked.push(to);
@@ -66,16 +71,16 @@ function linkSymptoms(
 }
 
 interface AlertScope {
-  readonly avalanche: Avalanche;
+  readonly cause: Cause;
   readonly settings: GuardSettings;
 }
 
 function linkAlerts(
   alerts: readonly AlertFacts[],
-  things: readonly (Avalanche | Symptom)[],
+  things: readonly (Cause | Symptom)[],
   scope: AlertScope,
 ): { readonly edges: readonly CauseEdge[]; readonly unlinked: readonly AlertFacts[] } {
-  const groups = new Map<string, { thing: Avalanche | Symptom; rule: AlertRule; name: string; count: number }>();
+  const groups = new Map<string, { thing: Cause | Symptom; rule: AlertRule; name: string; count: number }>();
   const unlinked: AlertFacts[] = [];
   for (const alert of alerts) {
     const link = isOfThisTime(alert, scope) ? linkOf(alert, things) : undefined;
@@ -99,8 +104,8 @@ function linkAlerts(
 
 function linkOf(
   alert: AlertFacts,
-  things: readonly (Avalanche | Symptom)[],
-): { readonly thing: Avalanche | Symptom; readonly rule: AlertRule } | undefined {
+  things: readonly (Cause | Symptom)[],
+): { readonly thing: Cause | Symptom; readonly rule: AlertRule } | undefined {
   for (const rule of alertRules) {
     if (!rule.alerts.test(alert.name)) continue;
     const thing = things.find((one) => rule.tellsOf(alert, one));
@@ -109,13 +114,13 @@ function linkOf(
   return undefined;
 }
 
-/** An alert of another cluster, or from before the first member, has another cause. */
-function isOfThisTime({ labels, startsMs }: AlertFacts, { avalanche, settings }: AlertScope): boolean {
+/** An alert of another cluster, or from before the cause began, has another cause. */
+function isOfThisTime({ labels, startsMs }: AlertFacts, { cause, settings }: AlertScope): boolean {
   const cluster = labels["cluster"] ?? "";
   if (cluster !== "" && settings.cluster !== "" && cluster !== settings.cluster) return false;
-  return startsMs >= avalanche.sinceMs;
+  return startsMs >= cause.sinceMs;
 }
 
-function textOf(thing: Avalanche | Symptom): string {
-  return firstChars(isSymptom(thing) ? symptomText(thing) : avalancheText(thing), edgeCharsMax);
+function textOf(thing: Cause | Symptom): string {
+  return firstChars(isSymptom(thing) ? symptomText(thing) : causeText(thing), edgeCharsMax);
 }

@@ -1,4 +1,4 @@
-import type { Avalanche } from "./avalanche.ts";
+import type { Cause } from "./cause.ts";
 import type { Symptom } from "./symptoms.ts";
 
 /** This many retrying pods load a node's CNI daemon; fewer do not explain why it was killed. */
@@ -9,8 +9,8 @@ interface CauseRule {
   readonly name: string;
   /** Completes "because …". */
   readonly why: string;
-  /** `from` is the avalanche or a symptom that is already linked. */
-  readonly follows: (from: Avalanche | Symptom, to: Symptom, avalanche: Avalanche) => boolean;
+  /** `from` is the cause or a symptom that is already linked. */
+  readonly follows: (from: Cause | Symptom, to: Symptom, cause: Cause) => boolean;
 }
 
 export const causeRules: readonly CauseRule[] = [
@@ -19,6 +19,7 @@ export const causeRules: readonly CauseRule[] = [
     why: "kubelet retries every bound pod at the CNI daemon, and this node has many of them",
     follows: (from, to) =>
       !isSymptom(from) &&
+      (from.cause === "OwnerlessPodAvalanche" || from.cause === "RunawayWorkload") &&
       to.kind === "CniDaemonKilled" &&
       (from.nodes.get(to.node) ?? 0) >= backlogMin &&
       to.daemon.oomKilledMs >= from.sinceMs,
@@ -43,6 +44,25 @@ export const causeRules: readonly CauseRule[] = [
       to.workload.pods.some((pod) => pod.node === from.node && pod.boundMs >= sinceMs),
   },
   {
+    name: "ReservedNameFailsSandboxes",
+    why: "the runtime refuses the name of a sandbox while another one has it",
+    follows: (from, to) =>
+      !isSymptom(from) &&
+      from.cause === "ReservedSandboxNames" &&
+      to.kind === "SandboxesFail" &&
+      from.nodes.has(to.node) &&
+      to.lastMs >= from.sinceMs,
+  },
+  {
+    name: "ReservedNameSticksPods",
+    why: "the names of its pods' sandboxes stay reserved",
+    follows: (from, to) =>
+      !isSymptom(from) &&
+      from.cause === "ReservedSandboxNames" &&
+      to.kind === "WorkloadStuck" &&
+      to.workload.pods.some(({ uid }) => from.held.has(uid)),
+  },
+  {
     name: "StuckArgoLosesGit",
     why: "a workload of Argo CD does not start, so nothing can be compared with git",
     follows: (from, to) =>
@@ -59,6 +79,6 @@ export const causeRules: readonly CauseRule[] = [
   },
 ];
 
-export function isSymptom(value: Avalanche | Symptom): value is Symptom {
+export function isSymptom(value: Cause | Symptom): value is Symptom {
   return "kind" in value;
 }

@@ -31,7 +31,10 @@ export interface ClusterPod {
   readonly oomKilledMs: number;
   /** The condition Ready. */
   readonly isReady?: boolean;
-  /** The label by which kured sees the reboot gate (`gate/doors/label-door.ts`); absent on pods that are no door. */
+  /**
+   * The label by which kured sees the reboot gate (`gate/doors/label-door.ts`): empty when a pod that should bear it has
+   * lost it, absent on pods that are no door.
+   */
   readonly door?: string;
 }
 

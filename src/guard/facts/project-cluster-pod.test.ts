@@ -52,6 +52,15 @@ test("projectClusterPod takes the creation time for a pod created with its node,
   expect(pod({}, { nodeName: undefined }).boundMs).toBe(0);
 });
 
+test("projectClusterPod knows a door by its label, and one of Levee's own without it", () => {
+  const ownerReferences = [{ kind: "DaemonSet", name: "levee", controller: true }];
+  const levee = { serviceAccountName: "levee" };
+  expect(pod({ labels: { "levee.dev/reboot": "allow" }, ownerReferences }).door).toBe("allow");
+  expect(pod({ labels: {}, ownerReferences }, levee).door).toBe("");
+  expect(pod({ labels: { "levee.dev/reboot": "" }, ownerReferences }, levee).door).toBe("");
+  expect(pod({ ownerReferences }).door).toBeUndefined();
+});
+
 test("projectClusterPod sees an owner in any reference, the controller first", () => {
   const ownerReferences = [
     { kind: "Thing", name: "a" },

@@ -2,6 +2,7 @@ import { gateLabel } from "../../base/annotations.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
+import { bearsGate } from "../../kube/watch/gate-bearer.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { objectsOf, timeMs } from "../json-values.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
@@ -41,7 +42,7 @@ export function projectClusterPod(value: unknown, texts: SharedTexts): ClusterPo
     isExempt: textOf(annotations[exemptAnnotation]) !== "" || annotations[helmHookAnnotation] !== undefined,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
     isReady: isTrue(status, "Ready"),
-    ...doorOf(metadata["labels"], texts),
+    ...doorOf(metadata, spec, texts),
     ...lifeOf(status),
   };
 }
@@ -92,9 +93,9 @@ function isTrue(status: JsonObject, type: string): boolean {
   );
 }
 
-function doorOf(labels: unknown, texts: SharedTexts): Pick<ClusterPod, "door"> {
-  const door = textOf(objectOf(labels)[gateLabel]);
-  return door === "" ? {} : { door: texts.share(door) };
+function doorOf(metadata: JsonObject, spec: JsonObject, texts: SharedTexts): Pick<ClusterPod, "door"> {
+  const door = textOf(objectOf(metadata["labels"])[gateLabel]);
+  return door === "" && !bearsGate(metadata, spec) ? {} : { door: texts.share(door) };
 }
 
 /** The policy that confines the guard uses the same signs. */

@@ -1,6 +1,8 @@
+import type { RebootGate } from "../../wire/reboot-gate.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
 import type { Dependency } from "./depended-on.ts";
+import type { OwnerFacts, OwnerMarks } from "./owner-facts.ts";
 
 /** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
 export interface World {
@@ -14,6 +16,8 @@ export interface World {
   readonly daemonSets: readonly DaemonSetFacts[];
   readonly deployments: readonly DeploymentFacts[];
   readonly statefulSets?: readonly StatefulSetFacts[];
+  /** Absent while they cannot be read: then nothing is proposed about owners. */
+  readonly owners?: OwnerFacts;
   readonly services: readonly ServiceFacts[];
   readonly events: readonly EventFacts[];
   /** `applications` and `projects` are empty where Argo CD is not installed. */
@@ -23,6 +27,8 @@ export interface World {
   /** Why nobody can say which alerts fire, where an Alertmanager is set; absent when it was read lately. */
   readonly alertsUnread?: string;
   readonly nodeViews: readonly NodeViewFacts[];
+  /** What stands about each node that waits for a reboot; absent without a gate. */
+  readonly rebootGates?: readonly RebootGate[];
   readonly decisions: readonly Decision[];
   /** The ownerless-pod policy and the binding that denies by label are installed. */
   readonly isOwnerPolicyInstalled: boolean;
@@ -100,6 +106,8 @@ export interface DeploymentFacts {
   readonly attachedVolume?: string;
   /** Paused: a new template starts no pod. */
   readonly isPaused?: true;
+  /** Who would put a change back. */
+  readonly marks?: OwnerMarks;
 }
 
 export interface StatefulSetFacts {
@@ -117,7 +125,7 @@ export interface ServiceFacts {
   readonly readyEndpoints: number;
 }
 
-/** An Event without its message: that is tenants' text, and no decision depends on it. */
+/** An Event without its message: that is tenants' text, and nothing is done because of it alone. */
 export interface EventFacts {
   readonly namespace: string;
   readonly name: string;
@@ -126,6 +134,10 @@ export interface EventFacts {
   readonly podUid: string;
   readonly count: number;
   readonly lastMs: number;
+  /** When kubelet first said it; absent when unknown. */
+  readonly firstMs?: number;
+  /** The ID of the sandbox that has the name, as the message says; for display only. */
+  readonly sandbox?: string;
   /** The message says that the sandbox's name is taken. For display only: any writer of events can claim this. */
   readonly isNameReserved?: true;
 }

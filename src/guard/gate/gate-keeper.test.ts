@@ -110,6 +110,17 @@ test("GateKeeper allows, opens both labels, and closes them when an alert fires"
   expect(doors("k8s-master")).toEqual(["deny", "deny"]);
 });
 
+test("GateKeeper puts deny back on a pod that has lost its label, in the next look, although no node waits", async () => {
+  facts = { nodeViews: [viewOf("k8s-master")] };
+  pods = doorPods.map((pod) => (pod.node === "k8s-node1" ? { ...pod, door: "" } : pod));
+  await keeper().look(term);
+  expect(doors("k8s-node1")).toEqual(["deny", "deny"]);
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    "PATCH /api/v1/namespaces/levee-system/pods/levee-k8s-node1",
+    "PATCH /api/v1/namespaces/levee-system/pods/levee-hand-k8s-node1",
+  ]);
+});
+
 test("GateKeeper removes the gate and closes the labels once the mark is gone", async () => {
   const one = keeper();
   await one.look(term);

@@ -10,8 +10,9 @@ import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 const nowMs = Date.parse("2026-05-10T18:00:00Z");
 
 function decision(since: string, phase?: DecisionPhase): Decision {
+  const spec = { cause: "OwnerlessPodAvalanche" };
   const status = phase === undefined ? {} : { status: { phase, since } };
-  return { metadata: { name: "q", namespace: "levee-system", creationTimestamp: since }, ...status } as Decision; // only what is read
+  return { metadata: { name: "q", namespace: "levee-system", creationTimestamp: since }, spec, ...status } as Decision; // only what is read
 }
 
 function health(resource: string, more: Partial<ReflectorHealth> = {}): ReflectorHealth {
@@ -55,6 +56,8 @@ test("guardMetrics shows the age of the oldest Decision in each phase, also of o
   const text = guardMetrics({ ...quiet, decisions });
   for (const line of [
     'levee_guard_decisions{phase="Proposed"} 2',
+    'levee_guard_open_decisions{cause="OwnerlessPodAvalanche"} 5',
+    'levee_guard_open_decisions{cause="RebootBacklog"} 0',
     'levee_guard_oldest_decision_age_seconds{phase="Proposed"} 600',
     'levee_guard_oldest_decision_age_seconds{phase="Paused"} 120',
     'levee_guard_oldest_decision_age_seconds{phase="Running"} 0',

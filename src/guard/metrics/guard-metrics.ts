@@ -2,7 +2,7 @@ import { findScattered } from "../detect/avalanche.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { metricFamily, type MetricRow } from "./metric-family.ts";
-import { decisionPhases, type Decision } from "../decision/decision.ts";
+import { decisionCauses, decisionPhases, terminalPhases, type Decision } from "../decision/decision.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** The state behind the metrics of a guard, leading or not. */
@@ -41,6 +41,7 @@ export function guardMetrics(state: GuardState): string {
     ),
     metricFamily("levee_guard_view_objects", "Objects in the local copy", objects(state)),
     metricFamily("levee_guard_decisions", "Decisions by phase", counts(state)),
+    metricFamily("levee_guard_open_decisions", "Decisions that have not ended, by cause", open(state)),
     metricFamily(
       "levee_guard_oldest_decision_age_seconds",
       "Seconds since the oldest Decision in the phase entered it",
@@ -88,6 +89,11 @@ function objects(state: GuardState): readonly MetricRow[] {
 
 function counts({ decisions }: GuardState): readonly MetricRow[] {
   return decisionPhases.map((phase) => [`{phase="${phase}"}`, inPhase(decisions, phase).length]);
+}
+
+function open({ decisions }: GuardState): readonly MetricRow[] {
+  const all = decisions.filter(({ status }) => !terminalPhases.has(status?.phase ?? "Proposed"));
+  return decisionCauses.map((cause) => [`{cause="${cause}"}`, all.filter(({ spec }) => spec.cause === cause).length]);
 }
 
 function oldest({ decisions, nowMs }: GuardState): readonly MetricRow[] {

@@ -13,7 +13,8 @@ import type { Dependency } from "../facts/depended-on.ts";
 import { sameClusterPod } from "../facts/cluster-pod.ts";
 import { projectClusterPod } from "../facts/project-cluster-pod.ts";
 import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
-import { followDependencies } from "./follow-dependencies.ts";
+import { followDependencies, type Follow } from "./follow-dependencies.ts";
+import { followOwners } from "./project-owners.ts";
 import { keepApproval, keepDecision } from "./keep-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
 import { projectEvent } from "./project-event.ts";
@@ -27,6 +28,7 @@ import {
   projectService,
   projectStatefulSet,
 } from "./project-workloads.ts";
+import type { RebootGate } from "../../wire/reboot-gate.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** Facts that do not come from the API server. Each source answers at once with what it has. */
@@ -37,6 +39,7 @@ export interface OtherSources {
   readonly nodeViews: () => readonly NodeViewFacts[];
   readonly gitFiles: () => readonly GitFileFacts[];
   readonly gitProblems?: () => readonly GitSourceProblem[];
+  readonly rebootGates?: () => readonly RebootGate[];
   /** Texts about the limits and the breaker. */
   readonly notes: () => readonly string[];
 }
@@ -73,6 +76,7 @@ export class ClusterFacts {
   readonly #applications;
   readonly #projects;
   readonly #shownNeeds;
+  readonly #owners;
 
   constructor(options: ClusterFactsOptions) {
     this.#options = options;
@@ -111,9 +115,9 @@ export class ClusterFacts {
       projectApplication(value, options.settings.cniDaemons),
     );
     this.#projects = this.#follow("appprojects", `${argo}/appprojects`, projectAppProject);
-    this.#shownNeeds = followDependencies((resource, path, project) =>
-      this.#follow(resource, path, project, { isExtra: true }),
-    );
+    const extra: Follow = (resource, path, project) => this.#follow(resource, path, project, { isExtra: true });
+    this.#shownNeeds = followDependencies(extra);
+    this.#owners = followOwners(extra);
     for (const reflector of [...this.#all, ...this.#extra]) reflector.start();
   }
 
@@ -142,6 +146,7 @@ export class ClusterFacts {
   world(): World {
     const { clock, settings, sources } = this.#options;
     const unread = sources.alertsUnread?.();
+    const owners = this.#owners();
     return {
       nowMs: clock.wallMs(),
       ...(settings.stuckAfterMs === undefined ? {} : { stuckAfterMs: settings.stuckAfterMs }),
@@ -151,6 +156,7 @@ export class ClusterFacts {
       daemonSets: [...this.#daemonSets.store.values()],
       deployments: [...this.#deployments.store.values()],
       statefulSets: [...this.#statefulSets.store.values()],
+      ...(owners === undefined ? {} : { owners }),
       services: this.#readyServices(),
       events: [...this.#events.store.values()],
       applications: [...this.#applications.store.values()],
@@ -158,6 +164,7 @@ export class ClusterFacts {
       alerts: sources.alerts(),
       ...(unread === undefined ? {} : { alertsUnread: unread }),
       nodeViews: sources.nodeViews(),
+      rebootGates: sources.rebootGates?.() ?? [],
       decisions: this.decisions(),
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
       gitFiles: sources.gitFiles(),

@@ -11,7 +11,7 @@ import {
 } from "../facts/depended-on.ts";
 
 /** Follows a resource of the API server. */
-type Follow = <T extends Named>(
+export type Follow = <T extends Named>(
   resource: string,
   path: string,
   project: (value: unknown) => T | undefined,

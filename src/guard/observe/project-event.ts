@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../kube/client/json-fields.ts";
+import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { countOf, timeMs } from "../json-values.ts";
 import type { EventFacts } from "../facts/world.ts";
@@ -27,6 +27,21 @@ export function projectEvent(value: unknown, texts: SharedTexts): EventFacts | u
       timeMs(event["eventTime"]),
       timeMs(metadata["creationTimestamp"]),
     ),
-    ...(reserved.test(textOf(event["message"])) ? { isNameReserved: true } : {}),
+    ...reservationOf(event),
+  };
+}
+
+/** containerd names the sandbox at the end of its message; only an ID passes. */
+const sandboxId = /is reserved for "?([0-9a-f]{64})"?/u;
+
+function reservationOf(event: JsonObject): Pick<EventFacts, "isNameReserved" | "firstMs" | "sandbox"> {
+  const message = textOf(event["message"]);
+  if (!reserved.test(message)) return {};
+  const firstMs = timeMs(event["firstTimestamp"]) || timeMs(event["eventTime"]);
+  const sandbox = sandboxId.exec(message)?.[1];
+  return {
+    isNameReserved: true,
+    ...(firstMs === 0 ? {} : { firstMs }),
+    ...(sandbox === undefined ? {} : { sandbox }),
   };
 }

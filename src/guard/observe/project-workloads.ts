@@ -19,18 +19,16 @@ import type {
   NodeFacts,
   StatefulSetFacts,
 } from "../facts/world.ts";
+import { ownerMarks } from "./project-owners.ts";
 import { stopLabel } from "../decide/stop-step.ts";
 
 /** A cluster-scoped object has an empty namespace, because a reflector finds objects by namespace and name. */
 export type Cluster<T> = T & { readonly namespace: "" };
 
-/** Argo CD's mark on managed objects: `application:group/kind:namespace/name`. */
-const trackingAnnotation = "argocd.argoproj.io/tracking-id";
 /** kured's default for --lock-annotation. */
 const kuredLockAnnotation = "weave.works/kured-node-lock";
 /** A lock of several owners has some hundred characters for each. */
 const lockCharsMax = 8_192;
-const instanceLabel = "app.kubernetes.io/instance";
 
 export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
   const name = nameOf(value);
@@ -104,6 +102,7 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
   const template = objectOf(spec["template"]);
   const namespace = textOf(metadata["namespace"]);
   const csi = csiDependency(value);
+  const marks = ownerMarks(metadata, "apps/DaemonSet");
   return {
     namespace,
     name,
@@ -111,8 +110,8 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
     desired: countOf(status["desiredNumberScheduled"]),
     ready: countOf(status["numberReady"]),
     containers: objectsOf(objectOf(template["spec"])["containers"]).map(containerOf),
-    trackedBy: trackerOf(textOf(objectOf(metadata["annotations"])[trackingAnnotation]), `${namespace}/${name}`),
-    instance: textOf(objectOf(metadata["labels"])[instanceLabel]),
+    trackedBy: marks.trackedBy,
+    instance: marks.instance,
     updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
     ...volumeOf(spec),
     ...whenKnown("kuredLock", firstChars(textOf(objectOf(metadata["annotations"])[kuredLockAnnotation]), lockCharsMax)),
@@ -123,12 +122,6 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
 function volumeOf(spec: JsonObject): { readonly attachedVolume?: string } {
   const volume = attachedVolume(spec);
   return volume === undefined ? {} : { attachedVolume: volume };
-}
-
-/** Ignores an annotation that was copied from another object, as Argo CD does. */
-function trackerOf(trackingId: string, label: string): string {
-  const [application = "", kind, object] = trackingId.split(":");
-  return kind === "apps/DaemonSet" && object === label ? application : "";
 }
 
 export function projectDeployment(value: unknown): DeploymentFacts | undefined {
@@ -145,6 +138,7 @@ export function projectDeployment(value: unknown): DeploymentFacts | undefined {
     // Kubernetes' default.
     desired: desired === undefined ? 1 : countOf(desired),
     available: countOf(objectOf(objectOf(value)["status"])["availableReplicas"]),
+    marks: ownerMarks(metadataOf(value), "apps/Deployment"),
   };
 }
 

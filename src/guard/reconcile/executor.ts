@@ -2,7 +2,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import { isToBeCarriedOut, carryOut } from "../act/carry-out.ts";
 import type { CarryOutOptions } from "../act/carry-out-options.ts";
 import { isPassing } from "../act/running-decision.ts";
-import type { Decision, DecisionPurpose } from "../decision/decision.ts";
+import type { Decision, DecisionCause, DecisionPurpose } from "../decision/decision.ts";
 import { timeMs } from "../json-values.ts";
 
 /** The longest wait between approval and start. */
@@ -11,6 +11,8 @@ const lookMs = 1_000;
 interface ExecutorOptions extends CarryOutOptions {
   /** Decisions of another purpose have their own executor. */
   readonly purpose: DecisionPurpose;
+  /** Only Decisions about this cause; absent for all. */
+  readonly cause?: DecisionCause;
   /** Nothing starts on an outdated view. */
   readonly isCurrent: () => boolean;
   readonly decisions: () => readonly Decision[];
@@ -64,7 +66,7 @@ export class Executor {
 /** The first approved Decision. A recovery waits for an approved stop of its own source. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
-  options: Pick<ExecutorOptions, "term" | "purpose">,
+  options: Pick<ExecutorOptions, "term" | "purpose" | "cause">,
 ): Decision | undefined {
   const approvedMs = ({ status }: Decision): number => timeMs(status?.approval?.at);
   const ready = decisions.filter((decision) => isToBeCarriedOut(decision, options));
@@ -72,7 +74,7 @@ export function nextToCarryOut(
     ready.filter(({ spec }) => spec.purpose === "StopSource").map(({ spec }) => spec.subject.namespace),
   );
   return ready
-    .filter(({ spec }) => spec.purpose === options.purpose)
-    .filter(({ spec }) => spec.purpose === "StopSource" || !stopping.has(spec.subject.namespace))
+    .filter(({ spec }) => spec.purpose === options.purpose && [undefined, spec.cause].includes(options.cause))
+    .filter(({ spec }) => spec.purpose !== "Recover" || !stopping.has(spec.subject.namespace))
     .toSorted((left, right) => approvedMs(left) - approvedMs(right))[0];
 }

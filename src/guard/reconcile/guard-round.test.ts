@@ -151,6 +151,16 @@ test("guardRound replaces the plan of a proposal that has fallen behind, only if
   expect(refused).toBe(0);
 });
 
+test("guardRound ends a second proposal about the same cause, and keeps the first", async () => {
+  const [stop, recover] = decisions(proposed);
+  const later = { name: "recover-fc-desktop-2", uid: "u2", creationTimestamp: "2026-05-10T19:04:00Z" };
+  const second: Decision = { ...recover!, metadata: { ...recover!.metadata, ...later } };
+  expect((await round(outage({ decisions: [second, stop!, recover!] }))).changed).toEqual(["recover-fc-desktop-2"]);
+  expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({
+    status: { phase: "Superseded", message: "recover-fc-desktop-1 is about the same cause and follows it" },
+  });
+});
+
 test("guardRound does not take away a plan that a person has just answered", async () => {
   const seen = grown();
   for (const verdict of ["Approve", "Reject"]) {

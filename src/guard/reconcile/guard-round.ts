@@ -5,7 +5,8 @@ import { kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/client/api.
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
-import { propose, type Proposal } from "../decide/propose.ts";
+import type { Proposal } from "../decide/causes/make-proposal.ts";
+import { propose } from "../decide/propose.ts";
 import { decisionPhase, supersededBy } from "../decide/standing.ts";
 import {
   decisionApiVersion,
@@ -78,7 +79,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
       decision,
       approvals: source.approvals(),
       policies: source.policies(),
-      isCausePresent: isCausePresent(decision, world),
+      isCausePresent: isCausePresent(decision, world, settings),
       supersededBy: supersededBy(decision, world.decisions),
       nowMs: world.nowMs,
       leader: term,

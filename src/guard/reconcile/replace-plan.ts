@@ -4,7 +4,7 @@ import { kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/client/api.
 import { liveApprovals } from "../act/live-approvals.ts";
 import { startProblem } from "../approve/approval-problem.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
-import type { Proposal } from "../decide/propose.ts";
+import type { Proposal } from "../decide/causes/make-proposal.ts";
 import { lastWord, wordsOn } from "../decide/words-on.ts";
 import { decisionApiVersion, type Decision } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";

@@ -11,6 +11,7 @@ import {
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
+import { bearsGate } from "./gate-bearer.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../client/json-fields.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import { namedPriority, type PodFacts } from "../../view/pod-facts.ts";
@@ -57,7 +58,7 @@ export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
-    ...gateOf(objectOf(metadata["labels"])),
+    ...gateOf(metadata, spec),
   };
 }
 
@@ -103,10 +104,11 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
   );
 }
 
-/** Two pods of a node have the label: those of Levee itself. */
-function gateOf(labels: Readonly<Record<string, unknown>>): Pick<PodFacts, "isGateClosed"> {
-  const door = labels[gateLabel];
-  return door === undefined ? noGate : { isGateClosed: door === gateLabelDeny };
+/** Two pods of a node bear the label: those of Levee itself. */
+function gateOf(metadata: JsonObject, spec: JsonObject): Pick<PodFacts, "isGateClosed"> {
+  const door = objectOf(metadata["labels"])[gateLabel];
+  if (door === undefined && !bearsGate(metadata, spec)) return noGate;
+  return { isGateClosed: door === gateLabelDeny };
 }
 
 function pick(

@@ -24,18 +24,27 @@ const newlineByte = 0x0a;
  */
 export async function readStory(folder: string, namespace: string, name: string): Promise<RecorderStory> {
   const story = new Story(namespace, name);
+  await readSegments(folder, (lines) => story.look(lines));
+  story.leaveOutStrangers();
+  return story;
+}
+
+/** Every entry, oldest first, for a reader with memory of its own. */
+export async function eachRecorderEntry(folder: string, onEntry: (entry: RecorderEntry) => void): Promise<void> {
+  await readSegments(folder, (lines) => decodeEntries(lines).forEach(onEntry));
+}
+
+async function readSegments(folder: string, look: (lines: Buffer) => void): Promise<void> {
   const slice = Buffer.alloc(sliceBytes);
   for (const { path } of listSegments(folder)) {
     const file = await openUnlessGone(path);
     if (file === undefined) continue;
     try {
-      await readFileInto(story, file, slice);
+      await readFileInto(look, file, slice);
     } finally {
       await file.close();
     }
   }
-  story.leaveOutStrangers();
-  return story;
 }
 
 /** The writer may have dropped the file since the listing. */
@@ -48,13 +57,13 @@ async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function readFileInto(story: Story, file: FileHandle, slice: Buffer): Promise<void> {
+async function readFileInto(look: (lines: Buffer) => void, file: FileHandle, slice: Buffer): Promise<void> {
   let kept = 0;
   for (;;) {
     const { bytesRead } = await file.read(slice, kept, slice.length - kept, null);
     const filled = slice.subarray(0, kept + bytesRead);
     const end = filled.lastIndexOf(newlineByte) + 1;
-    story.look(filled.subarray(0, end));
+    look(filled.subarray(0, end));
     // No line is as long as a slice, so a slice without a newline is damage.
     const rest = end === 0 && filled.length === slice.length ? filled.subarray(0, 0) : filled.subarray(end);
     rest.copy(slice);

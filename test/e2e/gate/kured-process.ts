@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyServer } from "../policy-server.ts";
 import { Program } from "../program.ts";
@@ -10,13 +10,28 @@ interface KuredOptions {
   readonly folder: string;
   readonly name: string;
   readonly node: string;
-  /** How it sees the gate. `mark`: the file that asks for a reboot. */
-  readonly door: (mark: string) => readonly string[];
+  /** How it sees the gate. */
+  readonly door: KuredDoor;
 }
 
-/** kured looks in this folder only, as every pod does. It is made in a mount namespace of its own. */
+export type KuredDoor = (files: DoorFiles) => readonly string[];
+
+interface DoorFiles {
+  /** Asks for a reboot. */
+  readonly mark: string;
+  /** For what a sentinel command says: kured logs nothing of one that ends with 1. */
+  readonly said: string;
+}
+
+/** kured looks in this folder only, as every pod does. */
 const account = "/run/secrets/kubernetes.io/serviceaccount";
-const inPlace = `mount -t tmpfs none /run && mkdir -p ${account} && cp "$ACCOUNT"/* ${account}/ && exec "$@"`;
+const inPod = `mount -t tmpfs none /run && mkdir -p ${account} && cp "$ACCOUNT"/* ${account}/ && exec "$@"`;
+/**
+ * kured runs its commands in the mount namespace of process 1. That of this machine may not be entered everywhere, and
+ * nothing of a test should run there, so a shell is process 1: the host. kured's pod is a mount namespace within it.
+ */
+const asHost = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-c"];
+const thenPod = `unshare --mount sh -c '${inPod}' sh "$@" & wait $!`;
 
 /** kured itself, as its DaemonSet's pod runs it, less the container. Its reboot is a file. */
 export class KuredProcess {
@@ -32,10 +47,10 @@ export class KuredProcess {
     const { hostname, port } = new URL(server.url);
     const args = [
       ...["--node-id", node, "--ds-name", name, "--period", "2s", "--metrics-host", "127.0.0.1", "--metrics-port", "0"],
-      ...["--reboot-command", `touch ${this.#reboot}`, ...door(this.#mark)],
+      ...["--reboot-command", `touch ${this.#reboot}`, ...door({ mark: this.#mark, said: this.#said })],
     ];
     this.program = new Program(folder, name, {
-      command: ["unshare", "--mount", "sh", "-c", inPlace, "sh", program, ...args],
+      command: [...asHost, thenPod, "sh", program, ...args],
       env: { ACCOUNT: accountFolder, KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
     });
   }
@@ -47,6 +62,15 @@ export class KuredProcess {
 
   get hasRebooted(): boolean {
     return existsSync(this.#reboot);
+  }
+
+  /** What its sentinel command has said. */
+  get said(): string {
+    return existsSync(this.#said) ? readFileSync(this.#said, "utf8") : "";
+  }
+
+  get #said(): string {
+    return join(this.#folder, "said");
   }
 
   get #mark(): string {

@@ -49,8 +49,11 @@ test("pods of one VLAN reach each other and no other one, CHECK finds the ports,
   for (const pod of ["red-1", "red-2"]) await untilTrueStatus(() => cluster.pods.get(pod), ["default/red"]);
   expect(ovs.ports()).toHaveLength(3);
   expect(ovs.vsctl("--columns=tag", "--bare", "find", "port", "tag=100").match(/100/gu)).toHaveLength(2);
-  const address = podInterfaces("red-2")[1]?.addresses[0] ?? "";
-  await until("red-1 reaches red-2", () => ping("red-1", address));
+  // One of the two has the address of yellow-1, which would answer itself.
+  const own = addressOf("yellow-1");
+  const [from, to] = addressOf("red-2") === own ? (["red-2", "red-1"] as const) : (["red-1", "red-2"] as const);
+  const address = addressOf(to);
+  await until(`${from} reaches ${to}`, () => ping(from, address));
   inPod("yellow-1", "ip", "route", "replace", address, "dev", "net1");
   expect(() => ping("yellow-1", address)).toThrow("failed with 1");
   for (const pod of ["red-1", "red-2", "yellow-1"]) expect(checkPod(pod)).toBeUndefined();
@@ -101,6 +104,10 @@ function callBare(command: "ADD" | "DEL", name: string, netns = `/run/netns/${na
   if (command === "ADD") run("ip", "netns", "add", name);
   const call = { command, containerId: name, netns, ifname: "net1" };
   expect(callPlugin({ ...conf, name: "bare" }, call)).toBeUndefined();
+}
+
+function addressOf(pod: string): string {
+  return podInterfaces(pod)[1]?.addresses[0] ?? "";
 }
 
 /** The reply's text; throws without one. */

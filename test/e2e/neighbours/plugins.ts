@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { expectLedgerUntilBack, expectRefusedUntilBack, type Helper } from "../beside/away.ts";
 import { allowChecks, checkPod } from "../beside/check-call.ts";
-import { dhcpBridge, DhcpNode, dhcpSocket } from "../beside/dhcp-node.ts";
+import { callPlugin } from "../beside/cni-call.ts";
+import { dhcpBridge, DhcpNode, dhcpSocket, dhcpUplink } from "../beside/dhcp-node.ts";
 import { expectTraffic, untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { applyNetworks, hostLocal, inPod, listing, network, podInterfaces } from "../networks.ts";
+import { run } from "../run.ts";
 import { surroundings } from "../the-cluster.ts";
 import { names, podsOn, theScene } from "../the-levee.ts";
+import { until } from "../until.ts";
 
 const bridge = { type: "bridge", isGateway: true };
 
@@ -35,7 +38,7 @@ describe("dhcp", () => {
 
   afterAll(() => site.stop());
 
-  test("pods have addresses that the server gave, CHECK finds them, and DEL gives them back", async () => {
+  test("pods have addresses that the server gave, the daemon renews them, and CHECK finds them", async () => {
     const { cluster, levee } = await theScene();
     await cluster.pods.run(podsOn(three, "leased"));
     for (const pod of three) await untilTrueStatus(() => cluster.pods.get(pod), ["default/leased"]);
@@ -44,7 +47,49 @@ describe("dhcp", () => {
     await site.untilLeased(addresses);
     await expectTraffic(three, "net1");
     for (const pod of three) expect(checkPod(pod)).toBeUndefined();
+    await until(
+      "the daemon has renewed each lease",
+      () => site.daemon.log.split(": lease renewed").length > 3 || undefined,
+    );
+    await site.untilLeased(addresses);
     await cluster.pods.remove(three);
+    await untilNothingIsLeft(levee);
+  });
+
+  test("bridge's DEL sends no release: addresses come back when their leases end", async () => {
+    // bridge removes the interface before it calls dhcp, whose daemon sends the release by that interface.
+    expect(site.failedReleases()).toBe(3);
+    await site.untilLeased([]);
+    expect(site.releases()).toEqual([]);
+  });
+
+  test("bridge's DEL sends no release without Levee either", async () => {
+    const call = { containerId: "leased-alone", netns: "/run/netns/leased-alone", ifname: "net1" };
+    const conf = { cniVersion: "1.0.0", name: "alone", type: "bridge", bridge: dhcpBridge, ipam: { type: "dhcp" } };
+    run("ip", "netns", "add", "leased-alone");
+    try {
+      expect(callPlugin(conf, { ...call, command: "ADD" })).toBeUndefined();
+      expect(callPlugin(conf, { ...call, command: "DEL" })).toBeUndefined();
+    } finally {
+      run("ip", "netns", "delete", "leased-alone");
+    }
+    expect(site.failedReleases()).toBe(4);
+    await site.untilLeased([]);
+    expect(site.releases()).toEqual([]);
+  });
+
+  test("macvlan's DEL sends the release", async () => {
+    const { cluster, levee } = await theScene();
+    const conf = { cniVersion: "1.0.0", type: "macvlan", master: dhcpUplink, ipam: { type: "dhcp" } };
+    await applyNetworks(cluster.api, network("leased-macvlan", conf));
+    await cluster.pods.run(podsOn(["dhcp-macvlan"], "leased-macvlan"));
+    const address = podInterfaces("dhcp-macvlan")[1]?.addresses[0] ?? "";
+    await site.untilLeased([address]);
+    await cluster.pods.remove(["dhcp-macvlan"]);
+    await until("the release is seen", () => site.releases().length > 0 || undefined);
+    expect(site.releases()).toEqual([address]);
+    expect(site.failedReleases()).toBe(4);
+    // The release comes from 0.0.0.0, so the kernel of this server drops it, and the lease ends by its time.
     await site.untilLeased([]);
     await untilNothingIsLeft(levee);
   });

@@ -82,9 +82,10 @@ function guardRow({ guard }: StatusView, paint: Paint): string {
 }
 
 function decisionRows({ decisions }: StatusView, nowMs: number): readonly string[] {
-  const rows = decisions.map(({ name, phase, step, sinceMs, message }) => {
+  const rows = decisions.map(({ name, phase, step, sinceMs, message, about }) => {
     const at = step === "" ? "" : ` (${step})`;
-    return oneLine(`${name} ${phase}${at} for ${ageText(nowMs - sinceMs)}: ${message}`);
+    const what = about === "" ? "" : `, about ${about}`;
+    return oneLine(`${name} ${phase}${at} for ${ageText(nowMs - sinceMs)}${what}: ${message}`);
   });
   return rows.length === 0 ? ["none open"] : [`${rows.length} open: levee decisions show NAME`, ...some(rows)];
 }

@@ -1,5 +1,5 @@
 import { decisionPhase } from "../../../guard/decide/standing.ts";
-import { terminalPhases } from "../../../guard/decision/decision.ts";
+import { terminalPhases, type DecisionSpec } from "../../../guard/decision/decision.ts";
 import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
 import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
@@ -64,6 +64,8 @@ interface DecisionView {
   readonly step: string;
   readonly sinceMs: number;
   readonly message: string;
+  /** `Job/nightly in shop`; empty for an avalanche, whose Decisions have the namespace in their names. */
+  readonly about: string;
 }
 
 const killsWithinMs = 3_600_000;
@@ -182,7 +184,13 @@ function openOf({ decisions }: Snapshot): readonly DecisionView[] {
       step: decision.status?.step ?? "",
       sinceMs: timeMs(decision.status?.since ?? decision.metadata.creationTimestamp),
       message: decision.status?.message ?? "",
+      about: aboutText(decision.spec),
     }));
+}
+
+function aboutText({ cause, subject: { namespace, shape } }: DecisionSpec): string {
+  if (cause === "OwnerlessPodAvalanche") return "";
+  return namespace === "" ? shape : `${shape} in ${namespace}`;
 }
 
 function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Readonly<Record<string, number>> {

@@ -1,5 +1,6 @@
 import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../../guard/decision/decision.ts";
+import { undoScaleLine } from "../../../guard/decide/causes/scale-step.ts";
 import { undoLine } from "../../../guard/decide/stop-step.ts";
 import type { Step } from "../../../guard/decision/step.ts";
 import { md } from "./markdown.ts";
@@ -44,10 +45,13 @@ function stepAdvice(step: Step, isDone: boolean): readonly string[] {
         ({ kind, namespace, name }) =>
           `Check whether ${kind} ${md(`${namespace}/${name}`)} has recovered, else restart it`,
       );
-    case "RemovePods":
-    case "RestartWorkload":
-    case "SetMemoryLimit":
-    case "Verify":
+    case "ScaleOwner": {
+      const { kind, namespace, name } = step.scaleOwner;
+      return [
+        `${kind} ${md(`${namespace}/${name}`)} is still smaller than before. Repair what made it run away, then set it back: \`${undoScaleLine(step.scaleOwner)}\``,
+      ];
+    }
+    default:
       return [];
   }
 }

@@ -26,20 +26,42 @@ export function postMortemText(decision: Decision, approvals: readonly DecisionA
     ["What to do next", list(nextSteps(decision))],
   ];
   const body = sections.map(([title, text]) => `## ${title}\n\n${text === "" ? "Nothing.\n" : text}`);
-  return `# Post-mortem: ${md(metadata.name)}\n\n${body.join("\n")}`;
+  return `# Post-mortem: ${md(metadata.name)}\n\n${headTable(decision)}\n${body.join("\n")}`;
+}
+
+/** Who was affected, for how long, and how it stands. */
+function headTable(decision: Decision): string {
+  const { spec, metadata, status } = decision;
+  const since = metadata.creationTimestamp ?? "";
+  const until = status?.endedAt === undefined ? "it has not ended" : `until ${md(status.endedAt)}`;
+  return table(
+    ["Field", "Value"],
+    [
+      ["**Date**", md(since.slice(0, 10))],
+      ["**Duration**", `from the proposal at ${md(since)}, ${until}`],
+      ["**Affected**", `${md(spec.subject.shape)}${placeText(spec)}`],
+      ["**Status**", decisionPhase(decision)],
+    ],
+  );
 }
 
 function summaryText(decision: Decision): string {
   const { spec, status } = decision;
   const message = status === undefined ? "" : ` ${md(status.message)}.`;
-  return `${md(spec.summary)}\n\n${spec.purpose} in ${md(spec.subject.namespace)}: **${decisionPhase(decision)}**.${message}\n`;
+  return `${md(spec.summary)}\n\n${spec.purpose}${placeText(spec)}: **${decisionPhase(decision)}**.${message}\n`;
+}
+
+/** A cause about nodes has no namespace. */
+function placeText({ subject }: Decision["spec"]): string {
+  return subject.namespace === "" ? "" : ` in ${md(subject.namespace)}`;
 }
 
 function causeText({ spec }: Decision): string {
   const edges = spec.chain.map(
     ({ cause, effect, why, rule }) => `${md(cause)} → ${md(effect)}: ${md(why)} (${md(rule)})`,
   );
-  return `Cause: ${spec.cause}, of pods ${md(spec.subject.shape)} in ${md(spec.subject.namespace)}.\n\n${list(edges)}`;
+  const what = spec.cause === "OwnerlessPodAvalanche" ? "pods " : "";
+  return `Cause: ${spec.cause}, of ${what}${md(spec.subject.shape)}${placeText(spec)}.\n\n${list(edges)}`;
 }
 
 function approvalText({ metadata, spec, status }: Decision, approvals: readonly DecisionApproval[]): string {
@@ -75,7 +97,20 @@ function stepText(step: Step, { status }: Decision): string {
     done?.lines === undefined || done.lines.length === 0
       ? ""
       : `\nLines that the step found:\n\n${codeBlock(done.lines)}`;
-  return `### ${step.id}. ${step.action}\n\n${md(step.title)}\n\n${list(lines)}\nBy hand:\n\n${codeBlock(step.kubectl)}${found}`;
+  return `### ${step.id}. ${step.action}\n\n${md(step.title)}\n\n${askedText(step)}${list(lines)}\nBy hand:\n\n${codeBlock(step.kubectl)}${found}`;
+}
+
+/** What a person was asked to do. */
+function askedText(step: Step): string {
+  if (step.action !== "AskPerson") return "";
+  const rows = step.askPerson.items.map(({ object, node, what, since, line }) => [
+    md(object),
+    md(node),
+    md(what),
+    md(since),
+    md(line),
+  ]);
+  return `${table(["what", "node", "why", "since", "how to clear it"], rows)}\n`;
 }
 
 function factsOf({ dryRun, verified, removed, gone, commit }: StepStatus): readonly string[] {

@@ -15,11 +15,12 @@ export function stuckWorkloads(world: World, { cniDaemons }: GuardSettings): rea
 
 /**
  * Workloads that are stuck now, that nobody has written down yet and that no check of the plan names. A plan is frozen
- * before most victims fall. A workload whose pods were all bound before the cause began is not one of them.
+ * before most victims fall. A workload whose pods were all bound before the cause began is not one of them. A workload that
+ * runs away or a reserved name does not take the whole cluster along: there only what the plan names counts.
  */
 export function newlyFallen(decision: Decision, world: World, settings: GuardSettings): readonly FollowedWorkload[] {
   const verify = decision.spec.steps.find((step): step is VerifyStep => step.action === "Verify");
-  if (verify === undefined) return [];
+  if (verify === undefined || decision.spec.cause !== "OwnerlessPodAvalanche") return [];
   const sinceMs = timeMs(verify.verify.since);
   const named = new Set(verify.verify.checks.map(checkKey));
   const written = followedBy(decision);

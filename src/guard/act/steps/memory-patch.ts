@@ -6,7 +6,7 @@ import { objectsOf } from "../../json-values.ts";
 export interface PatchOperation {
   readonly op: "test" | "replace" | "add";
   readonly path: string;
-  readonly value: string | number | Readonly<Record<string, string>>;
+  readonly value: string | number | boolean | Readonly<Record<string, string>>;
 }
 
 /**

@@ -17,7 +17,7 @@ export const traefikPath = "/apis/apps/v1/namespaces/kube-system/deployments/tra
 export const multusPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-multus-ds";
 
 /** An API server with objects by path; it answers reads and JSON patches (RFC 6902). */
-class ObjectServer implements KubeApi {
+export class ObjectServer implements KubeApi {
   readonly objects = new Map<string, object>();
   readonly requests: KubeRequest[] = [];
   /** Runs before each request; an error it throws is the answer. */

@@ -18,9 +18,10 @@ export const quietMs = 30_000;
 
 /** Makes a namespace refuse new pods without an owner, and checks whether any still come. */
 export const stopSourceRunner: StepRunner<StopSourceStep> = {
-  async precondition({ stopSource }, { api, decision, world }) {
+  async precondition({ stopSource }, { api, decision, world, settings }) {
     const { namespace, way } = stopSource;
-    if (!isCausePresent(decision, world())) return "its cause is gone: too few pods of this template are still stuck";
+    if (!isCausePresent(decision, world(), settings))
+      return "its cause is gone: too few pods of this template are still stuck";
     if ((await readObject(api, namespacePath(namespace))) === undefined) return `the namespace ${namespace} is gone`;
     const { isOwnerPolicyInstalled, namespaces } = world();
     if (way === "Label" && !isOwnerPolicyInstalled) return "the ownerless-pod policy is not installed as shipped";

@@ -1,13 +1,11 @@
 import { shapeText } from "../../decide/shape-text.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { Step } from "../../decision/step.ts";
+import { stormShare, unhealthyShare } from "../../detect/cni-health.ts";
 import type { GuardSettings } from "../../facts/guard-settings.ts";
 import { isOwnerless } from "../../facts/cluster-pod.ts";
 import type { World } from "../../facts/world.ts";
 import { quietMs } from "./stop-source.ts";
-
-/** Above this share, further calls go to daemons that already fail. */
-const stormShare = 1 / 3;
 
 /**
  * Why a step must wait until more CNI daemons are healthy; undefined when it may go on. Only steps that add calls wait,
@@ -26,21 +24,10 @@ export function stormProblem(
   return `the CNI daemons of ${Math.round(share * 100)} % of the nodes are not ready, and ${load}`;
 }
 
-/** The share of nodes without a ready daemon; with several daemons the worst counts, because a pod needs each. */
-function unhealthyShare({ daemonSets }: World, { cniDaemons }: GuardSettings): number {
-  const shares = daemonSets
-    .filter(({ namespace, name }) =>
-      cniDaemons.some((daemon) => daemon.namespace === namespace && daemon.daemonSet === name),
-    )
-    .filter(({ desired }) => desired > 0)
-    .map(({ desired, ready }) => (desired - ready) / desired);
-  return Math.max(0, ...shares);
-}
-
 /**
  * The calls that a step adds. A removal is one DEL and ends the repeated ADD and DEL for that pod, so it saves calls unless
- * a new pod replaces it. A restart starts pods. A higher limit restarts daemons, which use the host's network. Other steps
- * start and end no pod.
+ * a new pod replaces it. A restart starts pods. A higher limit restarts daemons, which use the host's network. A smaller owner
+ * only ends pods. Other steps start and end no pod.
  */
 function addedLoad(step: Step, { spec }: Decision, { pods, nowMs }: World): string | undefined {
   if (step.action === "RestartWorkload") return "a restart starts pods that need a network";

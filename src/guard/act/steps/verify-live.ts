@@ -32,7 +32,7 @@ export async function liveProblem(check: VerifyCheck, context: LiveContext): Pro
   }
 }
 
-type LiveContext = Pick<StepContext, "api" | "signal" | "decision" | "clock" | "settings">;
+type LiveContext = Pick<StepContext, "api" | "signal" | "decision" | "clock" | "settings" | "world">;
 
 interface Place {
   readonly namespace: string;
@@ -41,8 +41,9 @@ interface Place {
 
 async function backlog(check: BacklogGone, context: LiveContext): Promise<string | undefined> {
   let found = 0;
+  const seen = context.world();
   await eachLivePod(context, check.namespace, (pod) => {
-    if (isOfBacklog(pod, check, context.decision)) found += 1;
+    if (isOfBacklog(pod, check, context.decision, seen)) found += 1;
   });
   return backlogText(check, found);
 }

@@ -1,6 +1,7 @@
 import { shapeText } from "../../decide/shape-text.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { VerifyCheck } from "../../decision/step.ts";
+import { isOfOwner } from "../../detect/runaway.ts";
 import { isOwnerless, type ClusterPod } from "../../facts/cluster-pod.ts";
 import type { ServiceFacts, World } from "../../facts/world.ts";
 
@@ -59,15 +60,17 @@ function isNamed(check: Place) {
   return ({ namespace, name }: Place): boolean => namespace === check.namespace && name === check.name;
 }
 
-function backlog(check: BacklogGone, { pods }: World, decision: Decision): string | undefined {
+function backlog(check: BacklogGone, world: World, decision: Decision): string | undefined {
   let found = 0;
-  for (const pod of pods) if (isOfBacklog(pod, check, decision)) found += 1;
+  for (const pod of world.pods) if (isOfBacklog(pod, check, decision, world)) found += 1;
   return backlogText(check, found);
 }
 
-/** Every bound and Pending pod of the shape, however long it has waited. */
-export function isOfBacklog(pod: ClusterPod, { namespace }: BacklogGone, { spec }: Decision): boolean {
+/** Every bound and Pending pod of the shape or the owner, however long it has waited. */
+export function isOfBacklog(pod: ClusterPod, { namespace }: BacklogGone, { spec }: Decision, world: World): boolean {
   if (pod.namespace !== namespace || pod.phase !== "Pending" || pod.boundMs === 0) return false;
+  if (spec.cause === "RunawayWorkload")
+    return !pod.isDeleting && !pod.everRan && isOfOwner(pod, spec.subject.shape, world);
   return isOwnerless(pod) && shapeText(pod.shape) === spec.subject.shape;
 }
 

@@ -22,6 +22,14 @@ test("labelChanges closes first: a pod that says anything but deny on a node tha
   ]);
 });
 
+test("labelChanges puts deny back on pods that have lost their label, and gives such a pod no allow", () => {
+  const pods = doorPods.map((pod) => ({ ...pod, door: "" }));
+  const changes = labelChanges(pods, new Set(["k8s-master"]), namespaces);
+  expect(changes.map(({ node, to }) => [node, to])).toEqual(
+    ["k8s-node1", "k8s-node1", "k8s-node2", "k8s-node2"].map((node) => [node, "deny"]),
+  );
+});
+
 test("labelChanges leaves pods of other namespaces and owners alone: they hold a node on purpose", () => {
   const foreign = doorPods.map((pod) => ({ ...pod, namespace: "team-a" }));
   const bare = doorPods.map((pod) => ({ ...pod, owner: "ReplicaSet/x" }));

@@ -15,8 +15,9 @@ export interface DoorChange {
 
 /**
  * The labels to change so that kured's `--blocking-pod-selector levee.dev/reboot=deny` sees the verdicts. Pods of the
- * daemon and of the hand are born with `deny`, so a dead writer blocks; `allow` is written to both pods of a node. What
- * closes goes first. Pods in other namespaces may carry the label to hold a node, and are left alone.
+ * daemon and of the hand are born with `deny`, so a dead writer blocks; `allow` is written to both pods of a node. A pod
+ * that has lost its label gets `deny`. What closes goes first. Pods in other namespaces may carry the label to hold a node,
+ * and are left alone.
  */
 export function labelChanges(
   pods: Iterable<ClusterPod>,
@@ -29,9 +30,14 @@ export function labelChanges(
     if (door === undefined || isDeleting || !namespaces.includes(namespace) || !owner.startsWith("DaemonSet/"))
       continue;
     const to = allowed.has(node) ? "allow" : "deny";
-    if (door !== to) (to === "deny" ? closes : opens).push({ namespace, name, uid, node, to });
+    if (isWrong(door, to)) (to === "deny" ? closes : opens).push({ namespace, name, uid, node, to });
   }
   return [...closes, ...opens].slice(0, changesPerLookMax);
+}
+
+/** A pod that has lost its label blocks nothing anyhow, so it needs no `allow`. */
+function isWrong(door: string, to: "allow" | "deny"): boolean {
+  return door !== to && !(door === "" && to === "allow");
 }
 
 export function labelPatch({ uid, to }: DoorChange): string {

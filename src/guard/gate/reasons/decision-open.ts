@@ -1,18 +1,17 @@
 import type { GateReason } from "../../../wire/gate-codes.ts";
-import { terminalPhases } from "../../decision/decision.ts";
+import { terminalPhases, type DecisionCause } from "../../decision/decision.ts";
 import { timeMs } from "../../json-values.ts";
 import type { GateFacts } from "../gate-facts.ts";
 
 const decisionsMax = 5;
-/** A Decision about nodes that wait for a reboot must not keep them waiting. */
-const aboutReboots = "RebootBacklog";
+/** A Decision about nodes that wait for a reboot must not keep them waiting, and a reboot frees the names of sandboxes. */
+const curedByReboots: ReadonlySet<DecisionCause> = new Set<DecisionCause>(["RebootBacklog", "ReservedSandboxNames"]);
 
 /** A Decision waits for a person or is being carried out: the cluster is in trouble or under repair. */
 export function decisionOpen(_node: unknown, { decisions, nowMs }: GateFacts): readonly GateReason[] {
-  const open = decisions.filter(({ status, spec }) => {
-    const cause: string = spec.cause;
-    return !terminalPhases.has(status?.phase ?? "Proposed") && cause !== aboutReboots;
-  });
+  const open = decisions.filter(
+    ({ status, spec }) => !terminalPhases.has(status?.phase ?? "Proposed") && !curedByReboots.has(spec.cause),
+  );
   return open.slice(0, decisionsMax).map(({ metadata, status }) => {
     const phase = status?.phase ?? "Proposed";
     return {

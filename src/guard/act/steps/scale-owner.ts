@@ -1,0 +1,167 @@
+import { LeveeError } from "../../../base/errors.ts";
+import { kubeStatusOf } from "../../../kube/client/api.ts";
+import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
+import { isCausePresent, stuckOf } from "../../decide/cause-present.ts";
+import { handReason } from "../../decide/causes/put-back.ts";
+import { undoScaleLine } from "../../decide/causes/scale-step.ts";
+import type { JobTarget, ScaleOwner } from "../../decision/scale-owner.ts";
+import type { ScaleOwnerStep } from "../../decision/step.ts";
+import { cronJobAbove, topOwnerOf } from "../../detect/top-owner.ts";
+import { readObject } from "../read-object.ts";
+import { refusalText } from "../refusal-text.ts";
+import { isPassing } from "../running-decision.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
+import type { PatchOperation } from "./memory-patch.ts";
+import { scaleMissing, scalePatch, scalePath, suspendPatch } from "./scale-patch.ts";
+
+const requestMs = 10_000;
+/** The patch tests what was read, so a second one after a lost answer changes nothing. */
+const tries = 5;
+const betweenTriesMs = 1_000;
+
+/** Makes the owner of a backlog smaller or suspends it. Its own controller removes the pods. */
+export const scaleOwnerRunner: StepRunner<ScaleOwnerStep> = {
+  async precondition({ scaleOwner }, context) {
+    const { decision, world, settings, api } = context;
+    const found = scalePatch(scaleOwner, await readObject(api, pathOf(scaleOwner)));
+    if ("problem" in found) return found.problem;
+    // Done by this Decision before a pause: its pods may be gone by now.
+    if ("isDone" in found) return undefined;
+    if (!isCausePresent(decision, world(), settings))
+      return "its cause is gone: too few of its pods still do not start";
+    return putBackProblem(context);
+  },
+
+  async rehearse({ scaleOwner }, context) {
+    const path = pathOf(scaleOwner);
+    const found = scalePatch(scaleOwner, await readObject(context.api, path));
+    if ("problem" in found) return found.problem;
+    if ("isDone" in found) return undefined;
+    try {
+      await send(path, found.patch, context, "?dryRun=All");
+      return undefined;
+    } catch (thrown) {
+      // Another writer was faster; the step itself reads again.
+      return kubeStatusOf(thrown) === 422 ? undefined : refusalText(thrown);
+    }
+  },
+
+  async perform({ scaleOwner, title }, context) {
+    const isOurs = await change(scaleOwner, context, title);
+    const jobs = scaleOwner.way === "Suspend" ? (scaleOwner.jobs ?? []) : [];
+    let suspended = 0;
+    const leftAlone: string[] = [];
+    for (const job of jobs) {
+      const left = await suspendJob(scaleOwner.namespace, job, context);
+      if (left === undefined) suspended += 1;
+      else leftAlone.push(`Job ${job.name}: ${left}`);
+    }
+    return {
+      message: `${doneText(scaleOwner, isOurs)}${jobs.length === 0 ? "" : `, with ${suspended} of its Jobs`}`,
+      lines: [undoScaleLine(scaleOwner)],
+      ...(leftAlone.length === 0 ? {} : { leftAlone }),
+    };
+  },
+
+  async check({ scaleOwner }, { api }) {
+    return scaleMissing(scaleOwner, await readObject(api, pathOf(scaleOwner)));
+  },
+};
+
+/** An autoscaler may have come since the proposal. */
+function putBackProblem({ decision, world, settings }: StepContext): string | undefined {
+  const seen = world();
+  const [pod] = stuckOf(decision, seen);
+  if (pod === undefined) return undefined;
+  const direct = topOwnerOf(pod, seen);
+  const owner = decision.spec.subject.shape.startsWith("CronJob/") ? cronJobAbove(direct, seen) : direct;
+  return owner === undefined ? undefined : handReason({ owner, sinceMs: seen.nowMs }, seen, settings)?.what;
+}
+
+/** True when this call changed it, false when it was so already. */
+async function change(scaleOwner: ScaleOwner, context: StepContext, title: string): Promise<boolean> {
+  const path = pathOf(scaleOwner);
+  for (let attempt = 1; ; attempt += 1) {
+    const found = scalePatch(scaleOwner, await readObject(context.api, path));
+    if ("isDone" in found) return false;
+    if ("problem" in found) throw new LeveeError("not-ready", `Cannot change it: ${found.problem}`);
+    await context.intend(1, [scaleOwner.uid]);
+    if (await sent(path, found.patch, context, attempt === tries)) {
+      const { kind, namespace, name } = scaleOwner;
+      context.audit(title, [`${kind.toLowerCase()}/${namespace}/${name}`], "changed");
+      return true;
+    }
+    await context.clock.sleep(betweenTriesMs, context.signal);
+  }
+}
+
+/** Why a Job of the plan was left alone; undefined when it is suspended. */
+async function suspendJob(
+  namespace: string,
+  { name, uid }: JobTarget,
+  context: StepContext,
+): Promise<string | undefined> {
+  const path = scalePath("Job", namespace, name);
+  for (let attempt = 1; ; attempt += 1) {
+    const live = await readObject(context.api, path);
+    if (live === undefined) return "it is gone";
+    if (textOf(objectOf(objectOf(live)["metadata"])["uid"]) !== uid) return "it was replaced";
+    const found = suspendPatch(uid, live);
+    if ("isDone" in found || "problem" in found) return undefined;
+    // What has started since the proposal would be ended.
+    if (isStarted(live)) return "a pod of it is ready";
+    await context.intend(2, [uid]);
+    if (await sent(path, found.patch, context, attempt === tries)) {
+      context.audit("suspend a Job", [`job/${namespace}/${name}`], "suspended");
+      return undefined;
+    }
+    await context.clock.sleep(betweenTriesMs, context.signal);
+  }
+}
+
+function isStarted(job: unknown): boolean {
+  const { ready } = objectOf(objectOf(job)["status"]);
+  return typeof ready === "number" && ready > 0;
+}
+
+/** False to try again: the patch may not have arrived, or the object has changed since the read. */
+async function sent(
+  path: string,
+  patch: readonly PatchOperation[],
+  context: StepContext,
+  isLast: boolean,
+): Promise<boolean> {
+  try {
+    await send(path, patch, context, "");
+    return true;
+  } catch (thrown) {
+    if (isLast || !(isPassing(thrown) || kubeStatusOf(thrown) === 422)) throw thrown;
+    return false;
+  }
+}
+
+async function send(
+  path: string,
+  patch: readonly PatchOperation[],
+  { api }: StepContext,
+  query: string,
+): Promise<void> {
+  await api.call({
+    method: "PATCH",
+    path: `${path}${query}`,
+    body: JSON.stringify(patch),
+    contentType: "application/json-patch+json",
+    deadlineMs: requestMs,
+  });
+}
+
+function doneText(scaleOwner: ScaleOwner, isOurs: boolean): string {
+  const { kind, namespace, name } = scaleOwner;
+  const label = `${kind} ${namespace}/${name}`;
+  const how = scaleOwner.way === "Scale" ? `scaled from ${scaleOwner.from} to ${scaleOwner.to}` : "suspended";
+  return isOurs ? `${label} is ${how}` : `${label} was ${scaleOwner.way === "Scale" ? "smaller" : "suspended"} already`;
+}
+
+function pathOf({ kind, namespace, name }: ScaleOwner): string {
+  return scalePath(kind, namespace, name);
+}

@@ -1,0 +1,23 @@
+import type { Decision } from "../../decision/decision.ts";
+import type { Cause } from "../../detect/cause.ts";
+import type { World } from "../../facts/world.ts";
+import { shapeText } from "../shape-text.ts";
+import { byAge, decisionPhase, isAnswer, isOfNow } from "../standing.ts";
+
+/** What earlier Decisions say about a cause that has one Decision at a time. */
+export interface CauseStanding {
+  /** The proposal whose plan follows the facts, because nobody has approved it yet. */
+  readonly open?: Decision;
+  /** It is approved, under way, done or rejected: nothing is proposed until the cause begins anew. */
+  readonly isAnswered: boolean;
+}
+
+export function causeStanding(cause: Cause, { decisions }: Pick<World, "decisions">): CauseStanding {
+  const about = decisions
+    .filter(({ spec }) => spec.cause === cause.cause && spec.subject.namespace === cause.namespace)
+    .filter(({ spec }) => spec.subject.shape === shapeText(cause.shape))
+    .filter((decision) => isAnswer(decision) && isOfNow(decision, cause.sinceMs));
+  const [open] = about.filter((decision) => decisionPhase(decision) === "Proposed").toSorted(byAge);
+  const isAnswered = about.some((decision) => decisionPhase(decision) !== "Proposed");
+  return { isAnswered, ...(open === undefined ? {} : { open }) };
+}

@@ -1,0 +1,66 @@
+import type { AskedItem } from "../../decision/asked-item.ts";
+import { scalableKinds, type ScalableKind } from "../../decision/scale-owner.ts";
+import type { Runaway } from "../../detect/runaway.ts";
+import type { TopOwner } from "../../detect/top-owner.ts";
+import type { GuardSettings } from "../../facts/guard-settings.ts";
+import type { World } from "../../facts/world.ts";
+import { timeText } from "../../json-values.ts";
+import { kubectl } from "../kubectl-lines.ts";
+
+/** A name of the API server; owner references can hold anything. */
+const plainName = /^[A-Za-z0-9][-.\w]*$/;
+const systemNamespace = "kube-system";
+
+/**
+ * Why a person has to make this workload smaller: who would put it back, or what the guard does not change. Undefined when
+ * the guard can do it.
+ */
+export function handReason(
+  { owner, sinceMs }: Pick<Runaway, "owner" | "sinceMs">,
+  { owners }: World,
+  settings: GuardSettings,
+): AskedItem | undefined {
+  const { kind, namespace, name, marks } = owner;
+  const item = (object: string, what: string, line: string): AskedItem => ({
+    object,
+    node: "",
+    uid: "",
+    what,
+    since: timeText(sinceMs),
+    line,
+  });
+  const label = `${kind} ${namespace}/${name}`;
+  // A CronJob leaves the Jobs alone that it has made.
+  if (marks.above !== "" && !(kind === "Job" && marks.above.startsWith("CronJob/")))
+    return item(marks.above, `${marks.above} made ${label} and would put it back`, lookLine(namespace, marks.above));
+  const scaler = owners?.autoscalers.find((one) => one.namespace === namespace && one.target === `${kind}/${name}`);
+  if (scaler !== undefined)
+    return item(
+      `HorizontalPodAutoscaler/${namespace}/${scaler.name}`,
+      `the HorizontalPodAutoscaler ${scaler.name} sets the size of ${label} and would put it back`,
+      kubectl("-n", namespace, "edit", "hpa", scaler.name),
+    );
+  const why = untouched(owner, settings);
+  return why === undefined
+    ? undefined
+    : item(`${kind}/${namespace}/${name}`, `${label}: ${why}`, lookLine(namespace, `${kind}/${name}`));
+}
+
+function untouched({ kind, namespace, uid }: TopOwner, settings: GuardSettings): string | undefined {
+  if (namespace === systemNamespace || namespace === settings.namespace)
+    return "the guard makes nothing smaller in a namespace of the system";
+  if (kind === "StatefulSet")
+    return "its pods end in the order of their numbers, and those that run could be the first";
+  if (scalableKind(kind) === undefined) return "the guard does not know how this kind is made smaller";
+  return uid === "" ? "the guard cannot see it" : undefined;
+}
+
+export function scalableKind(kind: string): ScalableKind | undefined {
+  return scalableKinds.find((one) => one === kind);
+}
+
+function lookLine(namespace: string, object: string): string {
+  const [kind = "", name = ""] = object.split("/");
+  if (![kind, name].every((text) => plainName.test(text))) return kubectl("-n", namespace, "get", "pods", "-o", "wide");
+  return kubectl("-n", namespace, "edit", kind.toLowerCase(), name);
+}
