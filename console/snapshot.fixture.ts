@@ -1,5 +1,6 @@
 /** The outage of the seed as the page would see it, for its tests and for looking at it without a cluster. */
-import { propose, type Proposal } from "../src/guard/decide/propose.ts";
+import type { Proposal } from "../src/guard/decide/causes/make-proposal.ts";
+import { propose } from "../src/guard/decide/propose.ts";
 import { defaultGuardSettings } from "../src/guard/facts/guard-settings.ts";
 import { outage } from "../src/guard/outage.fixture.ts";
 import type { CardStep, DecisionCard } from "../src/wire/console-decision.ts";
