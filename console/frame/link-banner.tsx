@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { clockText } from "../base/words.ts";
-import { asOfMs, isOld, link, retryNow, signIn, snapshot } from "../stream/store.ts";
+import { asOfMs, blindSinceMs, isOld, link, retryNow, signIn, snapshot } from "../stream/store.ts";
 
 /** Says when the page shows the past, and why. */
 export function LinkBanner(): JSX.Element | null {
@@ -23,16 +23,21 @@ export function LinkBanner(): JSX.Element | null {
   );
 }
 
+const namesMax = 3;
+
 /** The server is there, but it cannot see everything. */
 function StaleSources(): JSX.Element | null {
   const stale = (snapshot.value?.sources ?? []).filter(({ state }) => state === "stale");
   if (stale.length === 0) return null;
-  const oldestMs = Math.min(...stale.map((source) => source.asOfMs));
+  const names = stale.map(({ name }) => name);
+  const named = `${names.slice(0, namesMax).join(", ")}${names.length > namesMax ? ` and ${names.length - namesMax} more` : ""}`;
   return (
     <div class="banner is-warning" role="status">
       <p>
         <b>
-          {stale.map(({ name }) => name).join(", ")}: old{oldestMs > 0 ? `, as of ${clockText(oldestMs)}` : ""}.
+          {blindSinceMs.value === undefined
+            ? `Old facts about ${named}.`
+            : `Old: what you see was so at ${clockText(blindSinceMs.value)}.`}
         </b>{" "}
         {stale[0]?.why ?? ""}
       </p>

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { ConsoleSnapshot } from "../../src/wire/console-view.ts";
 import { pageClock } from "../base/clock.ts";
+import { blindSince } from "./blind-since.ts";
 import { Follower, type Link } from "./follow.ts";
 import { Server } from "./server.ts";
 
@@ -12,14 +13,19 @@ const heardWallMs = signal(0);
 /** Moves once a second, for ages. */
 const nowWallMs = signal(pageClock.wallMs());
 
-/** The connection is gone, so everything on the page is of the past. */
-export const isOld = computed(() => link.value.state !== "live" && snapshot.value !== undefined);
+/** Since when the server itself sees nothing new; undefined while it sees most of it. */
+export const blindSinceMs = computed(() => blindSince(snapshot.value?.sources ?? []));
+
+/** The server is gone, or it sees nothing: everything on the page is of the past. */
+export const isOld = computed(
+  () => snapshot.value !== undefined && (link.value.state !== "live" || blindSinceMs.value !== undefined),
+);
 
 /** The server's clock, by which ages are counted, minus the viewer's. */
 const clockGapMs = signal(0);
 export const serverNowMs = computed(() => nowWallMs.value + clockGapMs.value);
 /** "As of": the server's time when it was last heard; nothing newer is known. */
-export const asOfMs = computed(() => heardWallMs.value + clockGapMs.value);
+export const asOfMs = computed(() => blindSinceMs.value ?? heardWallMs.value + clockGapMs.value);
 
 export const server = new Server();
 
