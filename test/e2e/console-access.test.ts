@@ -50,12 +50,13 @@ class RunningConsole implements AsyncDisposable {
   }
 }
 
-/** The first snapshot that has a Decision in it. */
+/** The first snapshot that has everything: each kind is there as soon as its first list is. */
 async function snapshotOf(url: string, token?: string): Promise<ConsoleSnapshot> {
   return await until("the page has its Decision", async () => {
     const answer = await fetch(`${url}events`, token === undefined ? {} : { headers: bearer(token) });
     const snapshot = JSON.parse(await firstData(answer)) as ConsoleSnapshot; // our own
-    return snapshot.decisions.length === 1 ? snapshot : undefined;
+    const isWhole = snapshot.sources.every(({ state }) => state !== "starting");
+    return isWhole && snapshot.decisions.length === 1 ? snapshot : undefined;
   });
 }
 
