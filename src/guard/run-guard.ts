@@ -22,6 +22,7 @@ import type { Term } from "./lead/term.ts";
 import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
+import { CalmKeeper } from "./reconcile/calm-keeper.ts";
 import { Executor } from "./reconcile/executor.ts";
 import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
@@ -63,13 +64,15 @@ interface GuardOptions {
 export async function runGuard(options: GuardOptions, signal: AbortSignal): Promise<void> {
   const { logger, settings, identity } = options;
   const limits = new BudgetLook(options);
+  const calm = new CalmKeeper(options);
   const mirrors = options.git ?? noRepositories(options);
   const git = new GitSource({ ...options, mirrors, wanted: () => cniSources(facts.world(), settings) });
   const live = new LiveSources({ ...options, facts: () => facts });
   const notes = (): readonly string[] => [...limits.notes, ...live.notes()];
   const gates = gateObjects(options);
   const rebootGates = (): readonly RebootGate[] => [...(gates?.gates().values() ?? [])];
-  const sources = { ...live.sources(), ...gitFacts(git), notes, rebootGates, ...options.sources };
+  const memoryCalms = (): CalmKeeper["calms"] => calm.calms;
+  const sources = { ...live.sources(), ...gitFacts(git), notes, rebootGates, memoryCalms, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
   const gate = gateOf(options, facts, gates);
   git.start();
@@ -85,7 +88,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
     held = term;
     logger.info("This guard leads", { identity, fence: term.fence });
     await untilGitIsRead(options, git, AbortSignal.any([signal, term.lost]));
-    await leadUntil({ ...options, facts, keeper: gate?.keeper, limits, term, git: mirrors, onRefused }, signal);
+    await leadUntil({ ...options, facts, keeper: gate?.keeper, limits, calm, term, git: mirrors, onRefused }, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
@@ -161,6 +164,7 @@ interface Leading extends GuardOptions {
   readonly facts: ClusterFacts;
   readonly keeper: GateKeeper | undefined;
   readonly limits: BudgetLook;
+  readonly calm: CalmKeeper;
   readonly term: Term;
   readonly git: GitMirrors;
   readonly onRefused: () => void;
@@ -175,6 +179,7 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
   try {
     while (term.isHeld() && !any.aborted) {
       await leading.limits.refresh(leading.facts);
+      await leading.calm.look(leading.facts, term);
       await oneRound(leading, executors);
       await leading.keeper?.look(term);
       await clock.sleep(roundMs, any);
@@ -204,6 +209,7 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
   return [
     new Executor({ ...options, purpose: "StopSource" }),
     new Executor({ ...options, purpose: "Recover" }),
+    new Executor({ ...options, purpose: "LowerMemory" }),
     // A person may take a day for one of these; the others do not wait for that.
     ...byHandCauses.map((cause) => new Executor({ ...options, purpose: "ByHand", cause })),
   ];

@@ -58,7 +58,13 @@ beforeAll(async () => {
     clock: laterClock,
     logger: silentLogger,
     settings,
-    sources: { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] },
+    sources: {
+      alerts: () => [],
+      nodeViews: () => [],
+      memoryCalms: () => undefined,
+      gitFiles: () => [],
+      notes: () => [],
+    },
   });
   await until("everything is listed", () => when(facts.synced()));
 }, 180_000);

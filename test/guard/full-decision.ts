@@ -89,6 +89,7 @@ const parts = [
         { check: "DaemonSetReady", namespace: "kube-system", name: "kube-multus-ds" },
         { check: "DeploymentAvailable", namespace: "traefik", name: "traefik" },
         { check: "StatefulSetReady", namespace: "db", name: "db" },
+        { check: "MemoryEnough", namespace: "kube-system", name: "kube-multus-ds", forSeconds: 600 },
         { check: "EndpointsReady", namespace: "traefik", name: "traefik" },
         { check: "ApplicationsKnown", unknownMax: 0 },
         { check: "UrlAnswers", url: "https://update.example/", status: 200 },

@@ -1,5 +1,5 @@
 import { decisionPhase } from "../../guard/decide/standing.ts";
-import type { Decision } from "../../guard/decision/decision.ts";
+import { canWait, type Decision } from "../../guard/decision/decision.ts";
 import { timeMs } from "../../guard/json-values.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { leads } from "../cluster/project.ts";
@@ -93,12 +93,21 @@ function approverLine({ approvers }: Snapshot): ClusterLine {
   );
 }
 
+function waitingText(waiting: readonly Decision[]): string {
+  const patient = waiting.filter(canWait).length;
+  const others = waiting.length - patient;
+  return [
+    ...(others === 0 ? [] : [`${plural(others, "Decision")} waiting, none for more than five minutes`]),
+    ...(patient === 0 ? [] : [`${plural(patient, "Decision")} that can wait`]),
+  ].join("; ");
+}
+
 export function decisionCategory({ decisions, nowMs }: Snapshot): Category {
   const name = "decisions";
   if (!("value" in decisions)) return { name, lines: [unknownLine("LVE0701", decisions)] };
   const all = decisions.value?.decisions ?? [];
   const waiting = all.filter((decision) => decisionPhase(decision) === "Proposed");
-  const late = waiting.filter((decision) => nowMs - sinceMs(decision) > waitsMsMax);
+  const late = waiting.filter((decision) => !canWait(decision) && nowMs - sinceMs(decision) > waitsMsMax);
   const paused = all.filter((decision) => decisionPhase(decision) === "Paused");
   const told = (some: readonly Decision[]): Readonly<Record<string, string>> =>
     Object.fromEntries(
@@ -111,13 +120,7 @@ export function decisionCategory({ decisions, nowMs }: Snapshot): Category {
     name,
     lines: [
       late.length === 0
-        ? goodLine(
-            "LVE0701",
-            waiting.length === 0
-              ? ""
-              : `${plural(waiting.length, "Decision")} waiting, none for more than five minutes`,
-            told(waiting),
-          )
+        ? goodLine("LVE0701", waitingText(waiting), told(waiting))
         : warningLine(
             "LVE0701",
             `${plural(late.length, "Decision")} waiting for more than five minutes`,

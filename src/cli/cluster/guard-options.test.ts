@@ -11,6 +11,7 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
       alertmanager: ["http://alertmanager.example:9093/", "https://alerts.example/am"],
       cniDaemon: ["kube-system/kube-multus-ds/kube-multus"],
       stuckAfter: "90",
+      lowerAfter: "14",
       verifyUrl: ["https://update.example/"],
       prometheus: "http://prometheus.example:9090/",
     }),
@@ -20,9 +21,14 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
     alertmanagers: [{ url: "http://alertmanager.example:9093" }, { url: "https://alerts.example/am" }],
     cniDaemons: [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }],
     stuckAfterMs: 90_000,
+    calmForMs: 14 * 86_400_000,
     verifyUrls: [{ url: "https://update.example/", status: 200 }],
     prometheus: { url: "http://prometheus.example:9090" },
   });
+});
+
+test("guardPlaces takes never as a time that does not come", () => {
+  expect(guardPlaces({ lowerAfter: "never" })).toEqual({ calmForMs: Number.POSITIVE_INFINITY });
 });
 
 for (const [options, what] of [
@@ -41,6 +47,9 @@ for (const [options, what] of [
   [{ cniDaemon: ["a/b/-c"] }, "--cni-daemon as it must be"],
   [{ stuckAfter: "59" }, "--stuck-after as it must be a number of seconds from 60 to 3600"],
   [{ stuckAfter: "5m" }, "--stuck-after as it must be"],
+  [{ lowerAfter: "0" }, "--lower-after as it must be a number of days from 1 to 90, or never"],
+  [{ lowerAfter: "91" }, "--lower-after as it must be"],
+  [{ lowerAfter: "7d" }, "--lower-after as it must be"],
 ] as const) {
   test(`guardPlaces refuses ${JSON.stringify(options).slice(0, 60)}`, async () => {
     const failure = await failureOf(Promise.try(() => guardPlaces(options)));

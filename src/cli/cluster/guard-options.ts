@@ -11,6 +11,7 @@ interface GuardPlaceOptions {
   readonly alertmanager?: readonly string[];
   readonly cniDaemon?: readonly string[];
   readonly stuckAfter?: string;
+  readonly lowerAfter?: string;
   readonly verifyUrl?: readonly string[];
   readonly prometheus?: string;
 }
@@ -21,6 +22,7 @@ interface GuardPlaces {
   readonly alertmanagers?: readonly Alertmanager[];
   readonly cniDaemons?: readonly CniDaemon[];
   readonly stuckAfterMs?: number;
+  readonly calmForMs?: number;
   readonly verifyUrls?: readonly VerifyUrl[];
   readonly prometheus?: PrometheusServer;
 }
@@ -32,9 +34,13 @@ const verifyUrlsMax = 8;
 /** Less than a minute is an ordinary start on a busy node; after an hour the pods of an outage have been waiting for too long. */
 const stuckAfterSeconds = { min: 60, max: 3_600 };
 
+/** A day has its own rhythm and a quarter its own; less than a day proves nothing. */
+const lowerAfterDays = { min: 1, max: 90 };
+const dayMs = 86_400_000;
+
 /** Parses the guard's ports, Alertmanagers, CNI daemons and limits. */
 export function guardPlaces(options: GuardPlaceOptions): GuardPlaces {
-  const { metricsPort, daemonPort, alertmanager, cniDaemon, stuckAfter, verifyUrl, prometheus } = options;
+  const { metricsPort, daemonPort, alertmanager, cniDaemon, stuckAfter, lowerAfter, verifyUrl, prometheus } = options;
   atMost("--alertmanager", alertmanager, alertmanagersMax, "http://alertmanager.example:9093");
   atMost("--verify-url", verifyUrl, verifyUrlsMax, "https://update.example/");
   return {
@@ -43,6 +49,7 @@ export function guardPlaces(options: GuardPlaceOptions): GuardPlaces {
     ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(parseAlertmanager) }),
     ...(cniDaemon === undefined ? {} : { cniDaemons: cniDaemon.map(cniDaemonOf) }),
     ...(stuckAfter === undefined ? {} : { stuckAfterMs: stuckAfterMsOf(stuckAfter) }),
+    ...(lowerAfter === undefined ? {} : { calmForMs: calmForMsOf(lowerAfter) }),
     ...(verifyUrl === undefined ? {} : { verifyUrls: verifyUrl.map(parseVerifyUrl) }),
     ...(prometheus === undefined ? {} : { prometheus: parsePrometheus(prometheus) }),
   };
@@ -63,6 +70,17 @@ function stuckAfterMsOf(text: string): number {
   throw usageFailure(
     `Cannot use --stuck-after as it must be a number of seconds from ${min} to ${max}: current value is ${JSON.stringify(text)}`,
     "--stuck-after 300",
+  );
+}
+
+function calmForMsOf(text: string): number {
+  if (text === "never") return Number.POSITIVE_INFINITY;
+  const { min, max } = lowerAfterDays;
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= min && days <= max) return days * dayMs;
+  throw usageFailure(
+    `Cannot use --lower-after as it must be a number of days from ${min} to ${max}, or never: current value is ${JSON.stringify(text)}`,
+    "--lower-after 7",
   );
 }
 

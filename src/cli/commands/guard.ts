@@ -19,6 +19,7 @@ interface GuardCommandOptions extends KubeOptions, GateOptions {
   readonly metricsPort?: string;
   readonly cniDaemon?: readonly string[];
   readonly stuckAfter?: string;
+  readonly lowerAfter?: string;
   readonly verifyUrl?: readonly string[];
   readonly prometheus?: string;
   readonly alertmanager?: readonly string[];
@@ -49,6 +50,10 @@ export function addGuard(program: Command, shell: Shell): void {
     .option(
       "--stuck-after <seconds>",
       "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
+    )
+    .option(
+      "--lower-after <days>",
+      "how long a memory limit that it raised must be without pressure before it proposes to lower it, from 1 to 90, or never (default: 7)",
     )
     .option(
       "--verify-url <setting>",
@@ -104,7 +109,14 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
   // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
-  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, verifyUrls, prometheus, ...places } = asked;
+  const {
+    cniDaemons = defaultGuardSettings.cniDaemons,
+    stuckAfterMs,
+    calmForMs,
+    verifyUrls,
+    prometheus,
+    ...places
+  } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
   const settings = {
     ...defaultGuardSettings,
@@ -112,6 +124,7 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
     cluster: options.cluster,
     cniDaemons,
     ...(stuckAfterMs === undefined ? {} : { stuckAfterMs }),
+    ...(calmForMs === undefined ? {} : { calmForMs }),
     ...(verifyUrls === undefined ? {} : { verifyUrls }),
     ...(prometheus === undefined ? {} : { prometheus }),
   };

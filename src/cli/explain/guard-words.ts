@@ -1,3 +1,4 @@
+import type { DecisionCause } from "../../guard/decision/decision.ts";
 import type { StepAction } from "../../guard/decision/step.ts";
 
 export interface Explanation {
@@ -24,8 +25,8 @@ export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
   },
   SetMemoryLimit: {
     means:
-      "One patch raises the memory limit of the CNI daemon, and its request where the plan says so, which also restarts it. The value comes from the pods that wait on the fullest node; the notes of the Decision show the sum. The step is done when every pod of it is new, ready and not killed since.",
-    todo: "If it pauses because the limit is no longer the old one, another client changed it: look at the DaemonSet, then reject or resume.",
+      "One patch changes the memory limit of the CNI daemon, and its request where the plan says so, which also restarts it. A recovery raises it: the value comes from the pods that wait on the fullest node. A later Decision lowers it again, never below what it was before: the value comes from the highest use in a week without pressure. The notes of the Decision show the sum. The step is done when every pod of it is new, ready and not killed since.",
+    todo: "If it pauses because the limit is no longer the old one, another client changed it: look at the DaemonSet, then reject or resume. The last line of a step that lowers the memory sets it back.",
   },
   LockToGit: {
     means:
@@ -54,12 +55,12 @@ export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
   },
   Verify: {
     means:
-      "All at the same time: the avalanche's pods are gone, affected workloads are ready, also those that stopped starting after the proposal, Services have endpoints, Argo CD knows its Applications, and raised limits are in place.",
-    todo: "If it pauses, the message names what failed. Repair it, then levee decisions resume NAME.",
+      "All at the same time: the avalanche's pods are gone, affected workloads are ready, also those that stopped starting after the proposal, Services have endpoints, Argo CD knows its Applications, and changed limits are in place. After less memory: for ten minutes no pod of the daemon is killed or comes close to its limit.",
+    todo: "If it pauses, the message names what failed. Repair it, then levee decisions resume NAME. If less memory was not enough, the message has the line that goes up again.",
   },
 };
 
-export const causeFacts: Readonly<Record<string, Explanation>> = {
+export const causeFacts: Readonly<Record<DecisionCause, Explanation>> = {
   OwnerlessPodAvalanche: {
     means:
       "At least 20 pods without an owner, of one shape and in one namespace, have a node and are Pending for over five minutes. No controller deletes or counts them. The kubelet retries each one endlessly, and these calls overload the CNI daemon.",
@@ -79,6 +80,11 @@ export const causeFacts: Readonly<Record<string, Explanation>> = {
     means:
       "A node has needed a reboot for over a day, and the reboot gate has held it for a reason that has stood for an hour. A closed reboot window or another node's turn does not count.",
     todo: "levee decisions show NAME lists what blocks, since when, and how to clear each; levee gate why NODE says it for one node. This Decision itself blocks no reboot.",
+  },
+  MemoryNoLongerNeeded: {
+    means:
+      "The guard raised the memory limit of a CNI daemon in a recovery, and nobody has changed it since. For a week none of its pods was killed for memory or came close to the limit, no backlog of pods was seen, and every pod told what it uses. Nothing is broken.",
+    todo: "levee decisions show NAME has the sum. Approve it when there is time to watch, or reject it: then the guard asks again only after another raise. It holds up no reboot and rings no alert while it waits.",
   },
 };
 

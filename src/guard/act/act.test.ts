@@ -89,6 +89,8 @@ const step = {
   },
 } as SetMemoryLimitStep;
 
+const began = { at: "2026-05-11T10:30:00Z", seen: "" };
+
 function daemonSet(memory: string | undefined, changes: { uid?: string; name?: string } = {}): object {
   const { uid = "uid-multus", name = "kube-multus" } = changes;
   const containers = [{ name: "sidecar" }, { name, resources: { limits: { memory } } }];
@@ -96,19 +98,24 @@ function daemonSet(memory: string | undefined, changes: { uid?: string; name?: s
 }
 
 test("memoryPatch tests UID, container and old value before it replaces the one field", () => {
-  expect(memoryPatch(step, daemonSet("50Mi"))).toEqual({
+  expect(memoryPatch(step, daemonSet("50Mi"), began)).toEqual({
     patch: [
       { op: "test", path: "/metadata/uid", value: "uid-multus" },
       { op: "test", path: "/spec/template/spec/containers/1/name", value: "kube-multus" },
       { op: "test", path: "/spec/template/spec/containers/1/resources/limits/memory", value: "50Mi" },
       { op: "replace", path: "/spec/template/spec/containers/1/resources/limits/memory", value: "1Gi" },
+      {
+        op: "add",
+        path: "/metadata/annotations",
+        value: { "memory-before.levee.dev/kube-multus": `uid-multus 50Mi - 1Gi - ${began.at} -` },
+      },
     ],
   });
 });
 
 test("memoryPatch has nothing to do when the limit is set, and names the problem otherwise", () => {
-  expect(memoryPatch(step, daemonSet("1Gi"))).toEqual({ isDone: true });
-  const problem = (live: unknown): unknown => memoryPatch(step, live);
+  expect(memoryPatch(step, daemonSet("1Gi"), began)).toEqual({ isDone: true });
+  const problem = (live: unknown): unknown => memoryPatch(step, live, began);
   expect(problem(daemonSet("256Mi"))).toEqual({
     problem: "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 256Mi, not 50Mi",
   });

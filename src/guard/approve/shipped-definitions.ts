@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "2c9363b7f408e7d040b5a8f133f8919ea6c425028696139e69658e52eff61de0",
+    hash: "47b67315de3af2432435ac7b7e8084202aa2e45a6fefa13a8c2ffd4a946e06b1",
   },
   {
     name: "decisionapprovals.levee.dev",

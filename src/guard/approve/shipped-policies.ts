@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "308b631e06e195a8513b0551b9092bd7991ab5d957994b6c766ecb3011b37159",
+    specHash: "a90f72d352a42a14901ac910ad114e46df140d5fb99d2685420238039811b7b5",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",

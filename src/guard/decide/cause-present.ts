@@ -8,6 +8,7 @@ import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { runawayPurpose } from "./causes/runaway-plan.ts";
+import { isStillCalm } from "./lower/propose-lower.ts";
 import { shapeText } from "./shape-text.ts";
 import { coveredByOthers, decisionPhase, targetUids } from "./standing.ts";
 
@@ -29,6 +30,8 @@ export function isCausePresent(decision: Decision, world: World, settings: Guard
       return isStillHeld(askedUids(decision), world) || findReservedNames(world, new Set()) !== undefined;
     case "RebootBacklog":
       return isRebootLate(world);
+    case "MemoryNoLongerNeeded":
+      return isStillCalm(decision, world, settings);
   }
 }
 

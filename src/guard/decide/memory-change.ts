@@ -18,7 +18,7 @@ const secondsPerPod = 60;
 const checkSecondsMin = 900;
 const checkSecondsMax = 21_600;
 
-/** A container that needs more memory. */
+/** A container that needs more memory, or no longer needs what it got. */
 export interface MemoryChange {
   readonly daemonSet: DaemonSetFacts;
   readonly container: ContainerFacts;
@@ -88,12 +88,7 @@ function newRequestOf(
 /** Notes about a change for the person who decides. */
 export function memoryNotes({ daemonSet, container, newRequest, reasons }: MemoryChange): readonly string[] {
   const { namespace, name, updatesOnDelete } = daemonSet;
-  const request =
-    newRequest === container.memoryRequest
-      ? []
-      : [
-          `The request for ${container.name} grows from ${container.memoryRequest} to ${newRequest}, so that nodes keep it free: on a node whose memory is all requested, the new pod waits or takes the place of others`,
-        ];
+  const request = newRequest === container.memoryRequest ? [] : [requestNote(container, newRequest)];
   if (!updatesOnDelete) return [...reasons, ...request];
   return [
     ...reasons,
@@ -102,30 +97,49 @@ export function memoryNotes({ daemonSet, container, newRequest, reasons }: Memor
   ];
 }
 
+function requestNote({ name, memoryRequest }: ContainerFacts, newRequest: string): string {
+  const words = `The request for ${name}`;
+  return isLess(newRequest, memoryRequest)
+    ? `${words} goes down with it, from ${memoryRequest} to ${newRequest}: other pods may get what nodes kept free for it`
+    : `${words} grows from ${memoryRequest} to ${newRequest}, so that nodes keep it free: on a node whose memory is all requested, the new pod waits or takes the place of others`;
+}
+
+/** Whether the first quantity is below the second. */
+export function isLess(left: string, right: string): boolean {
+  return (memoryBytes(left) ?? 0) < (memoryBytes(right) ?? 0);
+}
+
+/** The line that sets the memory of a container. */
+export function memoryLine(
+  { namespace, name, container }: { readonly namespace: string; readonly name: string; readonly container: string },
+  limit: string,
+  request?: string,
+): string {
+  const asks = request === undefined || request === "" ? [] : [`--requests=memory=${request}`];
+  const target = [`daemonset/${name}`, "-c", container];
+  return kubectl("-n", namespace, "set", "resources", ...target, `--limits=memory=${limit}`, ...asks);
+}
+
 export function memoryStep(change: MemoryChange, isHeld: boolean): StepDraft {
   const { daemonSet, container, newLimit, newRequest } = change;
   const { namespace, name, uid } = daemonSet;
   const { memoryLimit, memoryRequest } = container;
-  const target = [`daemonset/${name}`, "-c", container.name];
   const asks = newRequest !== memoryRequest;
+  const place = { namespace, name, container: container.name };
+  const isLower = isLess(newLimit, memoryLimit);
   return ({ id }) => ({
     id,
     action: "SetMemoryLimit",
-    title: `Raise the memory limit of ${container.name} in DaemonSet ${namespace}/${name} from ${memoryLimit} to ${newLimit}${asks ? `, and its request from ${memoryRequest} to ${newRequest}` : ""}`,
+    title: `${isLower ? "Lower" : "Raise"} the memory limit of ${container.name} in DaemonSet ${namespace}/${name} from ${memoryLimit} to ${newLimit}${asks ? `, and its request from ${memoryRequest} to ${newRequest}` : ""}`,
     kubectl: [
-      kubectl(
-        "-n",
-        namespace,
-        "set",
-        "resources",
-        ...target,
-        `--limits=memory=${newLimit}`,
-        ...(asks ? [`--requests=memory=${newRequest}`] : []),
-      ),
+      memoryLine(place, newLimit, asks ? newRequest : undefined),
       kubectl("-n", namespace, "rollout", "status", `daemonset/${name}`),
+      // How to go up again, for a person who finds it too small.
+      ...(isLower ? [memoryLine(place, memoryLimit, asks ? memoryRequest : undefined)] : []),
     ],
     preconditions: [
       `The DaemonSet has the UID ${uid} and the limit ${memoryLimit}${asks ? ` with the request ${memoryRequest}` : ""}`,
+      ...(isLower ? ["There was no pressure for as long as the guard is told to wait, and there is none now"] : []),
       ...(isHeld ? ["Argo CD does not revert the change: the hold is in force"] : []),
     ],
     check: {

@@ -6,7 +6,7 @@ import { lockStep } from "./lock-step.ts";
 import { memoryChange, memoryNotes, memoryStep, type MemoryChange } from "./memory-change.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** The steps that give CNI daemons more memory, by their place in the plan. */
+/** The steps that change the memory of CNI daemons, by their place in the plan. */
 interface MemoryParts {
   readonly holds: readonly StepDraft[];
   readonly changes: readonly StepDraft[];
@@ -32,7 +32,11 @@ export function memoryParts(daemons: readonly CniDaemon[], world: World): Memory
 
 function partsOf(daemon: CniDaemon, world: World): MemoryParts {
   const change = memoryChange(daemon, world);
-  if ("note" in change) return { ...nothing, notes: [change.note] };
+  return "note" in change ? { ...nothing, notes: [change.note] } : changeParts(change, world);
+}
+
+/** Hold, new memory, lock; or a note on why not. */
+export function changeParts(change: MemoryChange, world: World): MemoryParts {
   const owners = argoOwners(change.daemonSet, world);
   const problem = ownersProblem(owners, change);
   if (problem !== undefined) return { ...nothing, notes: [problem] };

@@ -118,6 +118,8 @@ export function targetUids({ spec }: Decision): readonly string[] {
 /** What a Decision has raised counts only while it stands: somebody may have lowered it again. */
 function memoryTargets(decision: Decision, { daemonSets }: World): readonly string[] {
   const isDone = decisionPhase(decision) === "Succeeded";
+  // A Decision that lowers the memory answers nothing: in an outage it has to go up again.
+  if (decision.spec.purpose === "LowerMemory") return [];
   return decision.spec.steps.flatMap((step) => {
     if (step.action !== "SetMemoryLimit" || (isDone && isLowered(step, daemonSets))) return [];
     return [`${step.setMemoryLimit.namespace}/${step.setMemoryLimit.name}`];

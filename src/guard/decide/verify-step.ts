@@ -58,7 +58,7 @@ function draftOf(checks: readonly VerifyCheck[], sinceMs: number, hasArgo: boole
 }
 
 /** What people see, asked where the site has said how. */
-function outsideChecks({ verifyUrls = [], prometheus }: GuardSettings): readonly VerifyCheck[] {
+export function outsideChecks({ verifyUrls = [], prometheus }: GuardSettings): readonly VerifyCheck[] {
   return [
     ...verifyUrls.map(({ url, status }): VerifyCheck => ({ check: "UrlAnswers", url, status })),
     ...(prometheus === undefined ? [] : [{ check: "ProbesSucceed" } as const]),

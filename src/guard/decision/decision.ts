@@ -35,6 +35,7 @@ export const decisionCauses = [
   "RunawayWorkload",
   "ReservedSandboxNames",
   "RebootBacklog",
+  "MemoryNoLongerNeeded",
 ] as const;
 
 export type DecisionCause = (typeof decisionCauses)[number];
@@ -68,8 +69,8 @@ interface PlanRevision {
   readonly change: string;
 }
 
-/** `ByHand`: only a person may do it; the guard says what, and looks until it is done. */
-export const decisionPurposes = ["StopSource", "Recover", "ByHand"] as const;
+/** `ByHand`: only a person may do it; the guard says what, and looks until it is done. `LowerMemory`: the way back. */
+export const decisionPurposes = ["StopSource", "Recover", "ByHand", "LowerMemory"] as const;
 
 export type DecisionPurpose = (typeof decisionPurposes)[number];
 
@@ -111,6 +112,11 @@ export const decisionPhases = [
 ] as const;
 
 export type DecisionPhase = (typeof decisionPhases)[number];
+
+/** Nothing is broken: a proposal to lower memory may wait for days, holds up no reboot and rings no alert. */
+export function canWait({ spec, status }: Decision): boolean {
+  return spec.purpose === "LowerMemory" && (status?.phase ?? "Proposed") === "Proposed";
+}
 
 /** A Decision in one of these phases never changes again; the CRD enforces this. */
 export const terminalPhases: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>([

@@ -96,7 +96,7 @@ export interface PodTarget {
   readonly node: string;
 }
 
-/** Gives a container of a DaemonSet more memory; the controller restarts the pods. */
+/** Gives a container of a DaemonSet more memory, or takes back what the guard gave; the controller restarts the pods. */
 export interface SetMemoryLimitStep extends StepBase {
   readonly action: "SetMemoryLimit";
   readonly setMemoryLimit: {
@@ -205,6 +205,13 @@ export type VerifyCheck =
   | { readonly check: "DaemonSetReady"; readonly namespace: string; readonly name: string }
   | { readonly check: "DeploymentAvailable"; readonly namespace: string; readonly name: string }
   | { readonly check: "StatefulSetReady"; readonly namespace: string; readonly name: string }
+  /** So long after the change none of its pods was killed for memory, and none comes close to the limit. */
+  | {
+      readonly check: "MemoryEnough";
+      readonly namespace: string;
+      readonly name: string;
+      readonly forSeconds: number;
+    }
   /** The Service has at least one ready endpoint. */
   | { readonly check: "EndpointsReady"; readonly namespace: string; readonly name: string }
   /** No more than `unknownMax` Applications are Unknown. */

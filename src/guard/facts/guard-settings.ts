@@ -8,6 +8,8 @@ export interface GuardSettings {
   readonly cniDaemons: readonly CniDaemon[];
   /** How long a bound pod may wait before it is stuck; five minutes unless told. */
   readonly stuckAfterMs?: number;
+  /** How long it must have been calm before a raised limit is proposed to go down; a week unless told, Infinity for never. */
+  readonly calmForMs?: number;
   /** Asked before a recovery counts as verified. */
   readonly verifyUrls?: readonly VerifyUrl[];
   /** Asked then for the probes of blackbox-exporter. */

@@ -2,6 +2,8 @@ import type { RebootGate } from "../../wire/reboot-gate.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
 import type { Dependency } from "./depended-on.ts";
+import type { MemoryCalm } from "./memory-calm.ts";
+import type { MemoryMark } from "./memory-mark.ts";
 import type { OwnerFacts, OwnerMarks } from "./owner-facts.ts";
 
 /** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
@@ -38,6 +40,8 @@ export interface World {
   readonly gitProblems?: readonly GitSourceProblem[];
   /** Who others depend on, as far as objects show it. */
   readonly dependencies?: readonly Dependency[];
+  /** How calm the containers are whose memory the guard has raised; absent while it is not known yet. */
+  readonly memoryCalms?: readonly MemoryCalm[] | undefined;
   /** Notes for every proposal: the removal limits, how much of them is used, whether the breaker is open. */
   readonly notes: readonly string[];
 }
@@ -87,6 +91,8 @@ export interface DaemonSetFacts {
   readonly kuredLock?: string;
   /** It registers a CSI driver with the kubelet. */
   readonly csi?: Dependency;
+  /** By container: the guard has set its memory, and nobody has changed it since. */
+  readonly memoryMarks?: Readonly<Record<string, MemoryMark>>;
 }
 
 /** Quantities as written; empty when absent. */

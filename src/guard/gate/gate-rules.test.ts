@@ -65,6 +65,13 @@ test("DecisionOpen: a Decision that waits or runs; not one that has ended, nor o
   ]);
   expect(found[0]?.remedy).toContain("approve or reject");
   expect(codesOf({ decisions: [decision("waits", "Proposed", "RebootBacklog")] })).toEqual([]);
+  // Nothing is broken while it waits; once it is approved, daemons restart.
+  const lower = (phase: string): Decision => {
+    const one = decision("lower", phase);
+    return { ...one, spec: { ...one.spec, purpose: "LowerMemory" } };
+  };
+  expect(codesOf({ decisions: [lower("Proposed")] })).toEqual([]);
+  expect(codesOf({ decisions: [lower("Running")] })).toEqual(["DecisionOpen"]);
 });
 
 test("PodBacklog: ten late pods on one node or 25 in the cluster; not nine, and not pods that are bound this minute", () => {

@@ -1,7 +1,8 @@
 import type { Decision } from "../decision/decision.ts";
 import { summaryCharsMax } from "../decision/limits.ts";
-import type { LockToGitStep } from "../decision/step.ts";
+import type { FieldEdit, LockToGitStep } from "../decision/step.ts";
 import { foreignText } from "../detect/foreign-text.ts";
+import { memoryBytes } from "../facts/memory-quantity.ts";
 
 const lineCharsMax = 300;
 /** Tools show so much of a subject, and so much of a line. */
@@ -19,7 +20,7 @@ export function lockMessage(
   const changes = edits.map(({ pointer, from, to }) => `${pointer}: from ${from} to ${to}`);
   const [first] = edits;
   return [
-    subject(path, `from ${first?.from ?? ""} to ${first?.to ?? ""}`),
+    subject(verbOf(first), path, `from ${first?.from ?? ""} to ${first?.to ?? ""}`),
     "",
     ...wrapped(`${path}: ${spec.summary}`),
     "",
@@ -41,11 +42,17 @@ export function lockMessage(
 }
 
 /** A long path is cut to its last parts: the values must not be lost, and the body has the whole path. */
-function subject(path: string, change: string): string {
+function subject(verb: string, path: string, change: string): string {
   const parts = path.split("/");
-  const ways = parts.map((_, index) => `Raise the memory limit in ${parts.slice(index).join("/")} ${change}`);
+  const ways = parts.map((_, index) => `${verb} the memory limit in ${parts.slice(index).join("/")} ${change}`);
   const fitting = ways.find((text) => text.length <= subjectCharsMax);
-  return line(fitting ?? `Raise a memory limit ${change}`);
+  return line(fitting ?? `${verb} a memory limit ${change}`);
+}
+
+/** Git may have another value than the cluster, also one that is lower already. */
+function verbOf(edit: FieldEdit | undefined): string {
+  const [from, to] = [memoryBytes(edit?.from ?? ""), memoryBytes(edit?.to ?? "")];
+  return from !== undefined && to !== undefined && to < from ? "Lower" : "Raise";
 }
 
 /** In lines of whole words. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
-import type { Decision, DecisionPhase } from "../decision/decision.ts";
+import type { Decision, DecisionPhase, DecisionPurpose } from "../decision/decision.ts";
 import type { EventFacts } from "../facts/world.ts";
 import { guardMetrics, type GuardState } from "./guard-metrics.ts";
 import { outagePods } from "../world.fixture.ts";
@@ -9,10 +9,11 @@ import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 const nowMs = Date.parse("2026-05-10T18:00:00Z");
 
-function decision(since: string, phase?: DecisionPhase): Decision {
-  const spec = { cause: "OwnerlessPodAvalanche" };
+function decision(since: string, phase?: DecisionPhase, purpose: DecisionPurpose = "Recover"): Decision {
+  const spec = { cause: "OwnerlessPodAvalanche", purpose };
   const status = phase === undefined ? {} : { status: { phase, since } };
-  return { metadata: { name: "q", namespace: "levee-system", creationTimestamp: since }, spec, ...status } as Decision; // only what is read
+  const metadata = { name: "q", namespace: "levee-system", creationTimestamp: since };
+  return { metadata, spec, ...status } as unknown as Decision; // only what is read
 }
 
 function health(resource: string, more: Partial<ReflectorHealth> = {}): ReflectorHealth {
@@ -42,6 +43,15 @@ test("guardMetrics shows the leader, and every phase from the start", () => {
   expect(text).toContain("levee_guard_alerts_seen 1\n");
   expect(text).toContain("levee_guard_node_views 0\n");
   expect(text).toContain("# TYPE levee_guard_proposals_refused_total counter\nlevee_guard_proposals_refused_total 0\n");
+});
+
+test("guardMetrics rings for no proposal that can wait, and for one that was approved and paused", () => {
+  const since = "2026-05-10T17:00:00Z";
+  const waits = guardMetrics({ ...quiet, decisions: [decision(since, "Proposed", "LowerMemory")] });
+  expect(waits).toContain('levee_guard_decisions{phase="Proposed"} 1\n');
+  expect(waits).toContain('levee_guard_oldest_decision_age_seconds{phase="Proposed"} 0\n');
+  const paused = guardMetrics({ ...quiet, decisions: [decision(since, "Paused", "LowerMemory")] });
+  expect(paused).toContain('levee_guard_oldest_decision_age_seconds{phase="Paused"} 3600\n');
 });
 
 test("guardMetrics shows the age of the oldest Decision in each phase, also of one without a status", () => {

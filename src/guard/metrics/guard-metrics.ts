@@ -2,7 +2,7 @@ import { findScattered } from "../detect/avalanche.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { metricFamily, type MetricRow } from "./metric-family.ts";
-import { decisionCauses, decisionPhases, terminalPhases, type Decision } from "../decision/decision.ts";
+import { canWait, decisionCauses, decisionPhases, terminalPhases, type Decision } from "../decision/decision.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** The state behind the metrics of a guard, leading or not. */
@@ -44,7 +44,7 @@ export function guardMetrics(state: GuardState): string {
     metricFamily("levee_guard_open_decisions", "Decisions that have not ended, by cause", open(state)),
     metricFamily(
       "levee_guard_oldest_decision_age_seconds",
-      "Seconds since the oldest Decision in the phase entered it",
+      "Seconds since the oldest Decision in the phase entered it, without proposals that can wait",
       oldest(state),
     ),
     metricFamily(
@@ -98,7 +98,9 @@ function open({ decisions }: GuardState): readonly MetricRow[] {
 
 function oldest({ decisions, nowMs }: GuardState): readonly MetricRow[] {
   return decisionPhases.map((phase) => {
-    const agesMs = inPhase(decisions, phase).map((decision) => nowMs - sinceMs(decision, nowMs));
+    const agesMs = inPhase(decisions, phase)
+      .filter((decision) => !canWait(decision))
+      .map((decision) => nowMs - sinceMs(decision, nowMs));
     return [`{phase="${phase}"}`, Math.max(0, ...agesMs) / 1_000];
   });
 }

@@ -25,7 +25,13 @@ function start(objects: Readonly<Record<string, readonly unknown[]>>, missing = 
     clock,
     logger: silentLogger,
     settings: defaultGuardSettings,
-    sources: { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => ["podsPerDay: 500"] },
+    sources: {
+      alerts: () => [],
+      nodeViews: () => [],
+      memoryCalms: () => undefined,
+      gitFiles: () => [],
+      notes: () => ["podsPerDay: 500"],
+    },
   });
   return api;
 }

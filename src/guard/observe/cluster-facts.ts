@@ -12,6 +12,7 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { Dependency } from "../facts/depended-on.ts";
 import { sameClusterPod } from "../facts/cluster-pod.ts";
 import { projectClusterPod } from "../facts/project-cluster-pod.ts";
+import type { MemoryCalm } from "../facts/memory-calm.ts";
 import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
 import { followDependencies, type Follow } from "./follow-dependencies.ts";
 import { followOwners } from "./project-owners.ts";
@@ -40,6 +41,7 @@ export interface OtherSources {
   readonly gitFiles: () => readonly GitFileFacts[];
   readonly gitProblems?: () => readonly GitSourceProblem[];
   readonly rebootGates?: () => readonly RebootGate[];
+  readonly memoryCalms: () => readonly MemoryCalm[] | undefined;
   /** Texts about the limits and the breaker. */
   readonly notes: () => readonly string[];
 }
@@ -170,6 +172,7 @@ export class ClusterFacts {
       gitFiles: sources.gitFiles(),
       gitProblems: sources.gitProblems?.() ?? [],
       dependencies: this.#dependencies(),
+      memoryCalms: sources.memoryCalms(),
       notes: sources.notes(),
     };
   }

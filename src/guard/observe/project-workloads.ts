@@ -3,6 +3,7 @@ import { firstChars } from "../../base/short-text.ts";
 import { countOf, objectsOf, timeMs } from "../json-values.ts";
 import { attachedVolume } from "../facts/attached-volume.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
+import { standingMark, type MemoryMark } from "../facts/memory-mark.ts";
 import {
   csiDependency,
   loadBalancerDependency,
@@ -103,13 +104,15 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
   const namespace = textOf(metadata["namespace"]);
   const csi = csiDependency(value);
   const marks = ownerMarks(metadata, "apps/DaemonSet");
+  const containers = objectsOf(objectOf(template["spec"])["containers"]).map(containerOf);
   return {
     namespace,
     name,
     uid: textOf(metadata["uid"]),
     desired: countOf(status["desiredNumberScheduled"]),
     ready: countOf(status["numberReady"]),
-    containers: objectsOf(objectOf(template["spec"])["containers"]).map(containerOf),
+    containers,
+    ...marksOf(metadata, containers),
     trackedBy: marks.trackedBy,
     instance: marks.instance,
     updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
@@ -117,6 +120,17 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
     ...whenKnown("kuredLock", firstChars(textOf(objectOf(metadata["annotations"])[kuredLockAnnotation]), lockCharsMax)),
     ...(csi === undefined ? {} : { csi }),
   };
+}
+
+function marksOf(
+  { annotations, uid }: JsonObject,
+  containers: readonly ContainerFacts[],
+): Pick<DaemonSetFacts, "memoryMarks"> {
+  const marks = containers.flatMap(({ name, memoryLimit: limit, memoryRequest: request }): [string, MemoryMark][] => {
+    const mark = standingMark(annotations, { uid: textOf(uid), container: name, limit, request });
+    return mark === undefined ? [] : [[name, mark]];
+  });
+  return marks.length === 0 ? {} : { memoryMarks: Object.fromEntries(marks) };
 }
 
 function volumeOf(spec: JsonObject): { readonly attachedVolume?: string } {

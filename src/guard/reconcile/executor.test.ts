@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { KubeError } from "../../kube/client/api.ts";
 import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
 import type { StepRunner } from "../act/step-runner.ts";
-import type { Decision } from "../decision/decision.ts";
+import type { Decision, DecisionPurpose } from "../decision/decision.ts";
 import { Executor, nextToCarryOut } from "./executor.ts";
 
 const term = { identity: "guard-a", fence: 3, isHeld: () => true };
@@ -23,7 +23,7 @@ test("nextToCarryOut takes the first approved Decision, no waiting one, and no r
   const first = make("first", "Verify", "2026-05-10T19:00:01Z");
   const stop = make("stop", "StopSource", "2026-05-10T19:00:03Z");
   const paused = make("paused", "StopSource", "2026-05-10T19:00:00Z", "Paused");
-  const next = (purpose: "StopSource" | "Recover", ...decisions: Decision[]): string | undefined =>
+  const next = (purpose: DecisionPurpose, ...decisions: Decision[]): string | undefined =>
     nextToCarryOut(decisions, { term, purpose })?.metadata.name;
   expect(next("StopSource", paused, second, first, stop)).toBe("stop");
   expect(next("Recover", paused, second, first)).toBe("first");
@@ -32,6 +32,12 @@ test("nextToCarryOut takes the first approved Decision, no waiting one, and no r
   expect(next("Recover", second, stop)).toBeUndefined();
   const elsewhere = { ...stop, spec: { ...stop.spec, subject: { ...stop.spec.subject, namespace: "other" } } };
   expect(next("Recover", second, elsewhere)).toBe("second");
+  // Less memory waits for everything else, and nothing waits for it.
+  const lower: Decision = { ...first, spec: { ...first.spec, purpose: "LowerMemory" } };
+  expect(next("LowerMemory", lower)).toBe("first");
+  expect(next("LowerMemory", lower, second)).toBeUndefined();
+  expect(next("LowerMemory", lower, paused)).toBe("first");
+  expect(next("Recover", lower, second)).toBe("second");
 });
 
 const fine: StepRunner = {

@@ -63,7 +63,7 @@ export class Executor {
   }
 }
 
-/** The first approved Decision. A recovery waits for an approved stop of its own source. */
+/** The first approved Decision. A recovery waits for an approved stop of its own source, less memory for every stop and recovery. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
   options: Pick<ExecutorOptions, "term" | "purpose" | "cause">,
@@ -73,8 +73,13 @@ export function nextToCarryOut(
   const stopping = new Set(
     ready.filter(({ spec }) => spec.purpose === "StopSource").map(({ spec }) => spec.subject.namespace),
   );
+  const isTrouble = ready.some(({ spec }) => spec.purpose === "StopSource" || spec.purpose === "Recover");
+  const mayBegin = ({ spec }: Decision): boolean => {
+    if (spec.purpose === "LowerMemory") return !isTrouble;
+    return spec.purpose !== "Recover" || !stopping.has(spec.subject.namespace);
+  };
   return ready
     .filter(({ spec }) => spec.purpose === options.purpose && [undefined, spec.cause].includes(options.cause))
-    .filter(({ spec }) => spec.purpose !== "Recover" || !stopping.has(spec.subject.namespace))
+    .filter(mayBegin)
     .toSorted((left, right) => approvedMs(left) - approvedMs(right))[0];
 }

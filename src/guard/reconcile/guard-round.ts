@@ -6,6 +6,7 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import type { Proposal } from "../decide/causes/make-proposal.ts";
+import { proposeLower } from "../decide/lower/propose-lower.ts";
 import { propose } from "../decide/propose.ts";
 import { decisionPhase, supersededBy } from "../decide/standing.ts";
 import {
@@ -69,7 +70,8 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   const world = source.world();
   // Ended Decisions never change, and there may be hundreds.
   const open = world.decisions.filter((decision) => !terminalPhases.has(decisionPhase(decision)));
-  const { created, revised } = await writeProposals(options, propose(world, settings), world.nowMs);
+  const proposals = [...propose(world, settings), ...proposeLower(world, settings)];
+  const { created, revised } = await writeProposals(options, proposals, world.nowMs);
   const changed: string[] = [];
   for (const decision of open) {
     const { name } = decision.metadata;

@@ -17,8 +17,10 @@ import { parseDecision } from "../../../src/guard/decision/parse-decision.ts";
 import { planHash } from "../../../src/guard/decision/plan-hash.ts";
 import type { RemovePodsStep } from "../../../src/guard/decision/step.ts";
 import { defaultGuardSettings as settings } from "../../../src/guard/facts/guard-settings.ts";
+import type { NodeViewFacts } from "../../../src/guard/facts/world.ts";
 import { ClusterFacts } from "../../../src/guard/observe/cluster-facts.ts";
 import { BudgetLook } from "../../../src/guard/reconcile/budget-look.ts";
+import { CalmKeeper } from "../../../src/guard/reconcile/calm-keeper.ts";
 import { guardRound, type RoundResult, type RoundSource } from "../../../src/guard/reconcile/guard-round.ts";
 import { fixedAccess } from "../../../src/kube/access/access.ts";
 import { ApiClient } from "../../../src/kube/client/api-client.ts";
@@ -48,6 +50,9 @@ export class ActingGuard {
   term: FakeTerm = { identity: "guard-a", fence: 1, isHeld: () => true };
   readonly #made = new Map<string, number>();
   #words = 0;
+  /** What the nodes' daemons tell. */
+  nodeViews: () => readonly NodeViewFacts[] = () => [];
+  calm: CalmKeeper;
   /** How far its clock is ahead, so that a test does not wait for minutes. */
   aheadMs = 0;
 
@@ -56,7 +61,9 @@ export class ActingGuard {
     const token = server.must(["-n", "levee-system", "create", "token", "levee-guard", "--duration=1h"]).trim();
     const access = fixedAccess(server.url, { token, tls: { rejectUnauthorized: false } });
     this.#client = new ApiClient({ access, clock: systemClock });
-    const sources = { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] };
+    this.calm = this.nextKeeper();
+    const views = { nodeViews: () => this.nodeViews(), memoryCalms: () => this.calm.calms };
+    const sources = { alerts: () => [], gitFiles: () => [], notes: () => [], ...views };
     const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + this.aheadMs };
     this.facts = new ClusterFacts({ api: this.#client, clock, logger: silentLogger, settings, sources });
   }
@@ -71,6 +78,11 @@ export class ActingGuard {
       },
       lines: (path, options) => this.#client.lines(path, options),
     };
+  }
+
+  /** As a new leader has it. */
+  nextKeeper(): CalmKeeper {
+    return new CalmKeeper({ api: this.#client, logger: silentLogger, settings });
   }
 
   async close(): Promise<void> {

@@ -38,7 +38,7 @@ const facts = new ClusterFacts({
   clock: systemClock,
   logger: silentLogger,
   settings,
-  sources: { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] },
+  sources: { alerts: () => [], nodeViews: () => [], memoryCalms: () => undefined, gitFiles: () => [], notes: () => [] },
 });
 while (!facts.synced()) await systemClock.sleep(20);
 const syncedMs = Math.round(performance.now() - startedMs);

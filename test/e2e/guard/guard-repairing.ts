@@ -8,8 +8,9 @@ import { decisionApiVersion, type Decision, type DecisionStatus } from "../../..
 import { planHash } from "../../../src/guard/decision/plan-hash.ts";
 import type { VerifyCheck } from "../../../src/guard/decision/step.ts";
 import { defaultGuardSettings as settings } from "../../../src/guard/facts/guard-settings.ts";
+import { markKey } from "../../../src/guard/facts/memory-mark.ts";
 import type { ActingGuard } from "./guard-acting.ts";
-import { decisions, guardUser } from "./guard-server.ts";
+import { decisions, guardUser, makePod } from "./guard-server.ts";
 import { mergePatch, type Answer, type PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";
 
@@ -19,6 +20,7 @@ const application = "infra-multus";
 const argo = "/apis/argoproj.io/v1alpha1/namespaces/argocd";
 const projectPath = `${argo}/appprojects/default`;
 const multus = { namespace: "kube-system", name: "kube-multus-ds" };
+export const daemonNodes = ["n1", "n2", "n3"];
 
 /** Argo CD's definitions are ours, with the fields that the guard reads; its controller is not run. */
 export async function prepareArgo(server: PolicyServer): Promise<void> {
@@ -61,7 +63,7 @@ export class BrokenCni {
     await this.application("argocd", { automated: {} });
     await until("the watch has all of it", () => {
       const { daemonSets, applications } = this.#guard.facts.world();
-      const uid = this.#uid();
+      const uid = this.uid();
       return daemonSets.some((one) => one.uid === uid) && applications.length === 1 ? true : undefined;
     });
   }
@@ -87,6 +89,40 @@ export class BrokenCni {
   async setLimit(memory: string): Promise<void> {
     const containers = [{ name: "kube-multus", image: "i", resources: { limits: { memory } } }];
     await must(this.#server, "PATCH", multusPath, { spec: { template: { spec: { containers } } } });
+  }
+
+  /** What the guard has written down of a raise. */
+  mark(): string {
+    return this.#live().metadata.annotations[markKey("kube-multus")] ?? "";
+  }
+
+  /** Pods of the DaemonSet that run on three nodes, as its controller and kubelets would make them. */
+  async runDaemons(): Promise<void> {
+    const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: multus.name, uid: this.uid(), controller: true };
+    for (const node of daemonNodes) {
+      const pod = { name: `kube-multus-ds-${node}`, namespace: multus.namespace, node, owners: [owner] };
+      await makePod(this.#server, pod, { phase: "Running" });
+    }
+  }
+
+  /** The kernel has killed the daemon of one node, as its kubelet would tell. */
+  async kill(): Promise<void> {
+    const terminated = { exitCode: 137, reason: "OOMKilled", finishedAt: new Date(Date.now() + 1_000).toISOString() };
+    const container = {
+      name: "main",
+      image: "i",
+      imageID: "",
+      ready: true,
+      restartCount: 1,
+      lastState: { terminated },
+    };
+    const path = `/api/v1/namespaces/kube-system/pods/kube-multus-ds-${daemonNodes[0]}/status`;
+    await must(this.#server, "PATCH", path, { status: { containerStatuses: [container] } });
+  }
+
+  endDaemons(): void {
+    const pods = daemonNodes.map((node) => `pod/kube-multus-ds-${node}`);
+    this.#server.must(["-n", "kube-system", "delete", "--ignore-not-found", "--force", "--grace-period=0", ...pods]);
   }
 
   limit(): string {
@@ -157,7 +193,7 @@ export class BrokenCni {
     return this.#guard.find(name);
   }
 
-  #uid(): string {
+  uid(): string {
     return this.#live().metadata.uid;
   }
 
@@ -167,7 +203,11 @@ export class BrokenCni {
 }
 
 interface LiveDaemonSet {
-  readonly metadata: { readonly uid: string; readonly generation: number };
+  readonly metadata: {
+    readonly uid: string;
+    readonly generation: number;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
   readonly spec: {
     readonly template: {
       readonly spec: { readonly containers: readonly { resources: { limits: { memory: string } } }[] };

@@ -2,7 +2,8 @@ import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../../guard/decision/decision.ts";
 import { undoScaleLine } from "../../../guard/decide/causes/scale-step.ts";
 import { undoLine } from "../../../guard/decide/stop-step.ts";
-import type { Step } from "../../../guard/decision/step.ts";
+import { isLess, memoryLine } from "../../../guard/decide/memory-change.ts";
+import type { SetMemoryLimitStep, Step } from "../../../guard/decision/step.ts";
 import { md } from "./markdown.ts";
 
 /** What is left for people to do, as Markdown items. */
@@ -51,7 +52,20 @@ function stepAdvice(step: Step, isDone: boolean): readonly string[] {
         `${kind} ${md(`${namespace}/${name}`)} is still smaller than before. Repair what made it run away, then set it back: \`${undoScaleLine(step.scaleOwner)}\``,
       ];
     }
+    case "SetMemoryLimit":
+      return memoryAdvice(step.setMemoryLimit);
     default:
       return [];
   }
+}
+
+function memoryAdvice(change: SetMemoryLimitStep["setMemoryLimit"]): readonly string[] {
+  const { namespace, name, oldLimit, newLimit, oldRequest, newRequest } = change;
+  const place = md(`${namespace}/${name}`);
+  if (!isLess(newLimit, oldLimit))
+    return [
+      `${place} keeps ${newLimit} until somebody lowers it. Where its daemons tell what they use, the guard proposes the way back after a week without pressure`,
+    ];
+  const line = memoryLine(change, oldLimit, oldRequest === newRequest ? undefined : oldRequest);
+  return [`If ${newLimit} is not enough for ${place}, go up again: \`${line}\``];
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Decision, DecisionApproval } from "../../../guard/decision/decision.ts";
+import { Watch } from "../../../guard/decide/lower/calm.fixture.ts";
+import { proposeLower } from "../../../guard/decide/lower/propose-lower.ts";
 import { propose } from "../../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../../guard/facts/guard-settings.ts";
 import { multusFile, outage } from "../../../guard/outage.fixture.ts";
@@ -188,4 +190,14 @@ test("levee report says where a program finds what it tells", async () => {
   expect(await runCli(shell)).toBe(2);
   expect(shell.stderr.text).toContain("levee decisions show recover-shop-1 -o json");
   expect(shell.stdout.text).toBe("");
+});
+
+test("postMortemText of a lowered limit has the line that goes up again, and of a raised one the way back", () => {
+  const [proposal] = proposeLower(new Watch().days(7.2).world(), defaultGuardSettings);
+  const lower = { ...ended(), spec: proposal!.spec };
+  const text = postMortemText(lower, []);
+  expect(text).toContain("go up again: `kubectl -n kube-system set resources daemonset/kube-multus-ds -c kube-multus");
+  expect(text).toContain("No kill and no pressure for 600 s with less memory: kube-system/kube-multus-ds");
+  const raise = postMortemText(ended(), []);
+  expect(raise).toContain("keeps 1Gi until somebody lowers it");
 });

@@ -149,6 +149,8 @@ function checkText(check: VerifyCheck): string {
     case "StatefulSetReady":
     case "EndpointsReady":
       return `${check.check}: ${md(`${check.namespace}/${check.name}`)}`;
+    case "MemoryEnough":
+      return `No kill and no pressure for ${check.forSeconds} s with less memory: ${md(`${check.namespace}/${check.name}`)}`;
     case "ApplicationsKnown":
       return `At most ${check.unknownMax} Applications of Argo CD are Unknown`;
     case "UrlAnswers":

@@ -1,22 +1,28 @@
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
+import { markKey, printMark, standingMark } from "../../facts/memory-mark.ts";
 import { objectsOf } from "../../json-values.ts";
+import type { PatchOperation } from "./workload-patch.ts";
 
-/** One operation of a JSON patch (RFC 6902). */
-export interface PatchOperation {
-  readonly op: "test" | "replace" | "add";
-  readonly path: string;
-  readonly value: string | number | boolean | Readonly<Record<string, string>>;
+/** What the patch writes beside the values. */
+interface MarkFacts {
+  /** When the Decision began. */
+  readonly at: string;
+  /** The highest use that was seen, for a lowering; empty for a raise. */
+  readonly seen: string;
 }
+
+export type MemoryPatch =
+  | { readonly patch: readonly PatchOperation[] }
+  | { readonly isDone: true }
+  | { readonly problem: string };
 
 /**
  * The patch that changes the memory of a DaemonSet as just read. It tests the UID, the container's name and the old values,
- * so that the API server refuses it when one of them has changed. `isDone` when the new values are already set.
+ * so that the API server refuses it when one of them has changed, and writes down what was before (`memory-mark.ts`).
+ * `isDone` when the new values are already set.
  */
-export function memoryPatch(
-  { setMemoryLimit }: SetMemoryLimitStep,
-  live: unknown,
-): { readonly patch: readonly PatchOperation[] } | { readonly isDone: true } | { readonly problem: string } {
+export function memoryPatch({ setMemoryLimit }: SetMemoryLimitStep, live: unknown, facts: MarkFacts): MemoryPatch {
   const { namespace, name, uid, container } = setMemoryLimit;
   const label = `DaemonSet ${namespace}/${name}`;
   if (live === undefined) return { problem: `${label} is gone` };
@@ -41,8 +47,37 @@ export function memoryPatch(
       { op: "test", path: `${place}/name`, value: container },
       ...changes.map(({ list, from }) => ({ op: "test", path: memory(list), value: from }) as const),
       ...changes.map(({ list, to }) => ({ op: "replace", path: memory(list), value: to }) as const),
+      markOperation(setMemoryLimit, metadata["annotations"], {
+        ...facts,
+        request: memoryOf(containers[index]?.["resources"], "requests"),
+      }),
     ],
   };
+}
+
+/** Several raises in a row keep what was before the first, unless a person changed the value in between. */
+function markOperation(
+  change: SetMemoryLimitStep["setMemoryLimit"],
+  annotations: unknown,
+  { at, seen, request }: MarkFacts & { readonly request: string },
+): PatchOperation {
+  const { uid, container, oldLimit, newLimit, oldRequest, newRequest } = change;
+  const earlier = standingMark(annotations, { uid, container, limit: oldLimit, request });
+  const value = printMark({
+    uid,
+    beforeLimit: earlier?.beforeLimit ?? oldLimit,
+    beforeRequest: earlier?.beforeRequest ?? request,
+    limit: newLimit,
+    // A request that the plan leaves alone may have changed since.
+    request: oldRequest === newRequest ? request : newRequest,
+    at,
+    seen,
+  });
+  const place = "/metadata/annotations";
+  const key = markKey(container);
+  return annotations === undefined
+    ? { op: "add", path: place, value: { [key]: value } }
+    : { op: "add", path: `${place}/${key.replace("/", "~1")}`, value };
 }
 
 interface MemoryField {
@@ -58,8 +93,12 @@ export function memoryFields(
   { oldLimit, newLimit, oldRequest, newRequest }: SetMemoryLimitStep["setMemoryLimit"],
   resources: unknown,
 ): readonly MemoryField[] {
-  const now = (list: "limits" | "requests"): string => textOf(objectOf(objectOf(resources)[list])["memory"]);
+  const now = (list: "limits" | "requests"): string => memoryOf(resources, list);
   const limit = { what: "limit", list: "limits", now: now("limits"), from: oldLimit, to: newLimit } as const;
   if (oldRequest === newRequest) return [limit];
   return [limit, { what: "request", list: "requests", now: now("requests"), from: oldRequest, to: newRequest }];
+}
+
+function memoryOf(resources: unknown, list: "limits" | "requests"): string {
+  return textOf(objectOf(objectOf(resources)[list])["memory"]);
 }

@@ -6,10 +6,11 @@ import { propose } from "../../decide/propose.ts";
 import type { Decision, StepStatus } from "../../decision/decision.ts";
 import type { Step, StepAction } from "../../decision/step.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
+import { markKey } from "../../facts/memory-mark.ts";
 import type { World } from "../../facts/world.ts";
 import { multus, outage } from "../../outage.fixture.ts";
-import type { PatchOperation } from "./memory-patch.ts";
 import type { StepContext, StepReport } from "../step-runner.ts";
+import type { PatchOperation } from "./workload-patch.ts";
 
 export const applicationPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/infra-multus";
 export const projectPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/default";
@@ -81,13 +82,19 @@ export function daemonSet(memory = "50Mi", changes: DaemonSetChanges = {}): obje
   const containers = [{ name: "kube-multus", resources }];
   const ready = { desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberReady: 3, observedGeneration: 2 };
   return {
-    metadata: { name: multus.name, namespace: multus.namespace, uid, generation: 2 },
+    metadata: { name: multus.name, namespace: multus.namespace, uid, generation: 2, ...withMark(changes.mark) },
     spec: { updateStrategy: { type: strategy }, template: { spec: { containers } } },
     status: { ...ready, ...status },
   };
 }
 
+function withMark(mark: string | undefined): object {
+  return mark === undefined ? {} : { annotations: { [markKey("kube-multus")]: mark } };
+}
+
 interface DaemonSetChanges {
+  /** The guard's annotation. */
+  readonly mark?: string;
   readonly uid?: string;
   readonly status?: object;
   readonly strategy?: string;

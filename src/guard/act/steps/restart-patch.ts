@@ -3,7 +3,7 @@ import { isInstanceManager } from "../../decide/restart/restart-steps.ts";
 import type { RestartWorkloadStep } from "../../decision/step.ts";
 import { attachedVolume } from "../../facts/attached-volume.ts";
 import { countOf } from "../../json-values.ts";
-import type { PatchOperation } from "./memory-patch.ts";
+import type { PatchOperation } from "./workload-patch.ts";
 
 /** The annotation of `kubectl rollout restart`. The policy on the guard's account lets it set this one and no other. */
 const restartedAt = "kubectl.kubernetes.io/restartedAt";

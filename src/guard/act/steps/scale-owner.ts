@@ -11,7 +11,7 @@ import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
 import { isPassing } from "../running-decision.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
-import type { PatchOperation } from "./memory-patch.ts";
+import type { PatchOperation } from "./workload-patch.ts";
 import { scaleMissing, scalePatch, scalePath, suspendPatch } from "./scale-patch.ts";
 
 const requestMs = 10_000;

@@ -1,7 +1,7 @@
 import { objectOf, textOf, type JsonObject } from "../../../kube/client/json-fields.ts";
 import type { ScalableKind, ScaleOwner } from "../../decision/scale-owner.ts";
 import { countOf, objectsOf } from "../../json-values.ts";
-import type { PatchOperation } from "./memory-patch.ts";
+import type { PatchOperation } from "./workload-patch.ts";
 
 type ScalePatch =
   | { readonly patch: readonly PatchOperation[] }

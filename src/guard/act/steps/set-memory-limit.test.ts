@@ -8,6 +8,16 @@ function lost(): never {
   throw new KubeError("api-unreachable", "the connection was cut");
 }
 
+/** The DaemonSet after the plan's raise, with what was before. */
+function raised({ decision }: Repair): object {
+  const mark = `uid-multus 50Mi 50Mi 1Gi 512Mi ${decision.status?.startedAt} -`;
+  return daemonSet("1Gi", { request: "512Mi", mark });
+}
+
+async function pass(repair: Repair, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) await repair.clock.advance(1_000);
+}
+
 test("setMemoryLimitRunner makes a dry run, writes its intent, then patches once", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
@@ -15,7 +25,7 @@ test("setMemoryLimitRunner makes a dry run, writes its intent, then patches once
   expect(await runner.rehearse(step, repair.context())).toBeUndefined();
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("50Mi"));
   expect(await runner.perform(step, repair.context())).toMatchObject({ message: expect.stringContaining("has 1Gi") });
-  expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("1Gi"));
+  expect(repair.server.objects.get(multusPath)).toEqual(raised(repair));
   expect(repair.intents).toEqual([["uid-multus"]]);
   const patches = repair.server.requests.filter(({ method }) => method === "PATCH");
   expect(patches.map(({ path }) => path)).toEqual([`${multusPath}?dryRun=All`, multusPath]);
@@ -38,7 +48,7 @@ test("setMemoryLimitRunner reports the limit that another client set between rea
   expect(await runner.rehearse(step, repair.context())).toBe(`it has changed since it was read: ${found}`);
   repair.server.objects.set(multusPath, daemonSet());
   const performed = rejectionText(runner.perform(step, repair.context()));
-  await repair.clock.advance(1_000);
+  await pass(repair, 4);
   expect(await performed).toBe(`Cannot raise the limit: ${found}`);
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("256Mi"));
 });
@@ -74,16 +84,27 @@ test("setMemoryLimitRunner changes nothing twice when the answer is lost", async
   const step = repair.step("SetMemoryLimit");
   repair.server.after = ({ method }) => (method === "PATCH" ? lost() : undefined);
   const performed = runner.perform(step, repair.context());
-  await repair.clock.advance(1_000);
+  await pass(repair, 4);
   expect(await performed).toMatchObject({ message: expect.stringContaining("has 1Gi") });
   expect(repair.server.writes).toBe(1);
+});
+
+test("setMemoryLimitRunner does not fight another client that takes the limit back", async () => {
+  const repair = new Repair();
+  const step = repair.step("SetMemoryLimit");
+  repair.server.after = ({ method, path }) => {
+    if (method === "PATCH" && path === multusPath) repair.server.objects.set(multusPath, daemonSet("50Mi"));
+  };
+  await runner.perform(step, repair.context());
+  expect(repair.server.writes).toBe(1);
+  expect(await rejectionText(runner.check(step, repair.context()))).toContain("is now 50Mi, not 1Gi");
 });
 
 test("setMemoryLimitRunner gives up after five missing answers", async () => {
   const repair = new Repair();
   repair.server.before = ({ method }) => (method === "PATCH" ? lost() : undefined);
   const performed = rejectionText(runner.perform(repair.step("SetMemoryLimit"), repair.context()));
-  for (let second = 0; second < 5; second += 1) await repair.clock.advance(1_000);
+  await pass(repair, 20);
   expect(await performed).toBe("the connection was cut");
   expect(repair.server.writes).toBe(5);
 });
@@ -147,7 +168,7 @@ test("setMemoryLimitRunner changes the request with the limit, and names a reque
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   await runner.perform(step, repair.context());
-  expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("1Gi", { request: "512Mi" }));
+  expect(repair.server.objects.get(multusPath)).toEqual(raised(repair));
   repair.server.objects.set(multusPath, daemonSet("1Gi", { request: "50Mi" }));
   expect(await rejectionText(runner.check(step, repair.context()))).toContain(
     "the memory request of kube-multus in DaemonSet kube-system/kube-multus-ds is now 50Mi, not 512Mi",

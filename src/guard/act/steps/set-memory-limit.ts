@@ -1,33 +1,29 @@
 import { LeveeError } from "../../../base/errors.ts";
-import { kubeStatusOf } from "../../../kube/client/api.ts";
+import { isLess } from "../../decide/memory-change.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
 import { timeMs } from "../../json-values.ts";
-import { daemonSetPath, limitProblem, rolloutMissing, updatesOnDelete } from "./daemon-set-live.ts";
-import { isPassing } from "../running-decision.ts";
-import { holdsProblem } from "./hold-seen.ts";
-import { memoryPatch, type PatchOperation } from "./memory-patch.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
+import { daemonSetPath, limitProblem, rolloutMissing, updatesOnDelete } from "./daemon-set-live.ts";
+import { holdsProblem } from "./hold-seen.ts";
+import { lowerFacts } from "./lower-problem.ts";
+import { memoryPatch, type MemoryPatch } from "./memory-patch.ts";
+import { beganAt, isChangedSince, patchUntil, rehearsePatch } from "./workload-patch.ts";
 
-const requestMs = 10_000;
-/** The patch tests the old value, so a second one after a lost answer changes nothing. */
-const tries = 5;
-const betweenTriesMs = 1_000;
-
-/** Raises the memory limit of one container of a DaemonSet, whose controller then restarts the pods. */
+/** Changes the memory limit of one container of a DaemonSet, whose controller then restarts the pods. */
 export const setMemoryLimitRunner: StepRunner<SetMemoryLimitStep> = {
-  async precondition(step, { api }) {
-    const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
+  async precondition(step, context) {
+    const found = await look(step, context);
     return "problem" in found ? found.problem : undefined;
   },
 
   async rehearse(step, context) {
-    const found = memoryPatch(step, await readObject(context.api, daemonSetPath(step)));
+    const found = await look(step, context);
     if ("problem" in found) return found.problem;
     if ("isDone" in found) return undefined;
     try {
-      await send(step, found.patch, context, "?dryRun=All");
+      await rehearsePatch(context.api, daemonSetPath(step), found.patch);
       return undefined;
     } catch (thrown) {
       return (await changedMeanwhile(step, thrown, context)) ?? refusalText(thrown);
@@ -35,13 +31,17 @@ export const setMemoryLimitRunner: StepRunner<SetMemoryLimitStep> = {
   },
 
   async perform(step, context) {
-    for (let attempt = 1; ; attempt += 1) {
+    const { uid, namespace, name } = step.setMemoryLimit;
+    const object = `daemonset/${namespace}/${name}`;
+    const target = { path: daemonSetPath(step), uid, title: step.title, object, result: "patched" };
+    await patchUntil(context, target, async () => {
       const problem = await holdsProblem(step, context);
-      if (problem !== undefined) throw new LeveeError("not-ready", `Cannot raise the limit: ${problem}`);
-      const isRaised = await raise(step, context, attempt === tries);
-      if (isRaised) return { message: doneText(step) };
-      await context.clock.sleep(betweenTriesMs, context.signal);
-    }
+      if (problem !== undefined) throw cannot(step, problem);
+      const found = await look(step, context);
+      if ("problem" in found) throw cannot(step, found.problem);
+      return found;
+    });
+    return { message: doneText(step) };
   },
 
   async check(step, context) {
@@ -55,46 +55,32 @@ export const setMemoryLimitRunner: StepRunner<SetMemoryLimitStep> = {
   },
 };
 
-/** False to try again: the patch may not have arrived, or the object has changed since the read. */
-async function raise(step: SetMemoryLimitStep, context: StepContext, isLast: boolean): Promise<boolean> {
-  const { uid, namespace, name } = step.setMemoryLimit;
-  const found = memoryPatch(step, await readObject(context.api, daemonSetPath(step)));
-  if ("problem" in found) throw new LeveeError("not-ready", `Cannot raise the limit: ${found.problem}`);
-  if ("isDone" in found) return true;
-  await context.intend(1, [uid]);
-  try {
-    await send(step, found.patch, context, "");
-    context.audit(step.title, [`daemonset/${namespace}/${name}`], "patched");
-    return true;
-  } catch (thrown) {
-    if (isLast || !(isPassing(thrown) || kubeStatusOf(thrown) === 422)) throw thrown;
-    return false;
-  }
+/** What is to be sent now. Memory goes down only while it is still calm. */
+async function look(step: SetMemoryLimitStep, context: StepContext): Promise<MemoryPatch> {
+  const at = beganAt(context.decision);
+  const live = await readObject(context.api, daemonSetPath(step));
+  if (!isLowering(step)) return memoryPatch(step, live, { at, seen: "" });
+  const facts = lowerFacts(step, context);
+  const found = memoryPatch(step, live, { at, seen: "seen" in facts ? facts.seen : "" });
+  return "patch" in found && "problem" in facts ? facts : found;
 }
 
-async function send(
-  step: SetMemoryLimitStep,
-  patch: readonly PatchOperation[],
-  { api }: StepContext,
-  query: string,
-): Promise<void> {
-  await api.call({
-    method: "PATCH",
-    path: `${daemonSetPath(step)}${query}`,
-    body: JSON.stringify(patch),
-    contentType: "application/json-patch+json",
-    deadlineMs: requestMs,
-  });
+function isLowering({ setMemoryLimit: { oldLimit, newLimit } }: SetMemoryLimitStep): boolean {
+  return isLess(newLimit, oldLimit);
 }
 
-/** A failed test is answered with 422 and no detail, so the object is read once more. */
+function cannot(step: SetMemoryLimitStep, why: string): LeveeError {
+  return new LeveeError("not-ready", `Cannot ${isLowering(step) ? "lower" : "raise"} the limit: ${why}`);
+}
+
+/** A failed test is answered without any detail, so the object is read once more. */
 async function changedMeanwhile(
   step: SetMemoryLimitStep,
   thrown: unknown,
-  { api }: StepContext,
+  context: StepContext,
 ): Promise<string | undefined> {
-  if (kubeStatusOf(thrown) !== 422) return undefined;
-  const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
+  if (!isChangedSince(thrown)) return undefined;
+  const found = await look(step, context);
   return "problem" in found ? `it has changed since it was read: ${found.problem}` : undefined;
 }
 

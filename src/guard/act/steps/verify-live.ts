@@ -11,7 +11,7 @@ import type { StepContext } from "../step-runner.ts";
 import { outsideProblem } from "./verify-outside.ts";
 import { backlogText, isOfBacklog, shortOf, type BacklogGone } from "./verify-world.ts";
 
-/** Why a check does not hold in the API server. Applications are too many to read: the watch has them. */
+/** Why a check does not hold in the API server. Applications are too many to read, and daemons are not asked twice: the watch has them. */
 export async function liveProblem(check: VerifyCheck, context: LiveContext): Promise<string | undefined> {
   switch (check.check) {
     case "DaemonSetReady":
@@ -25,6 +25,7 @@ export async function liveProblem(check: VerifyCheck, context: LiveContext): Pro
     case "BacklogGone":
       return await backlog(check, context);
     case "ApplicationsKnown":
+    case "MemoryEnough":
       return undefined;
     case "UrlAnswers":
     case "ProbesSucceed":

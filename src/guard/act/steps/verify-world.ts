@@ -3,10 +3,17 @@ import type { Decision } from "../../decision/decision.ts";
 import type { VerifyCheck } from "../../decision/step.ts";
 import { isOfOwner } from "../../detect/runaway.ts";
 import { isOwnerless, type ClusterPod } from "../../facts/cluster-pod.ts";
+import type { GuardSettings } from "../../facts/guard-settings.ts";
 import type { ServiceFacts, World } from "../../facts/world.ts";
+import { enoughProblem } from "./lower-problem.ts";
 
 /** Why a check does not hold in the newest world; undefined when it does, or when only the API server knows. */
-export function worldProblem(check: VerifyCheck, world: World, decision: Decision): string | undefined {
+export function worldProblem(
+  check: VerifyCheck,
+  world: World,
+  decision: Decision,
+  settings: GuardSettings,
+): string | undefined {
   switch (check.check) {
     case "BacklogGone":
       return backlog(check, world, decision);
@@ -14,6 +21,8 @@ export function worldProblem(check: VerifyCheck, world: World, decision: Decisio
       return daemonSet(check, world);
     case "DeploymentAvailable":
       return deployment(check, world);
+    case "MemoryEnough":
+      return enoughProblem(check, world, decision, settings);
     // These are asked elsewhere.
     case "StatefulSetReady":
     case "UrlAnswers":

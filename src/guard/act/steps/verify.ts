@@ -1,8 +1,10 @@
+import { LeveeError } from "../../../base/errors.ts";
 import { workloadChecks } from "../../decide/verify-step.ts";
 import type { FollowedWorkload } from "../../decision/decision.ts";
 import type { VerifyCheck, VerifyStep } from "../../decision/step.ts";
 import { followedBy, isStuckStill, newlyFallen } from "./fallen-workloads.ts";
 import { limitsProblem } from "./hold-seen.ts";
+import { notEnough } from "./lower-problem.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
 import { liveProblem } from "./verify-live.ts";
 import { goneText, worldProblem } from "./verify-world.ts";
@@ -27,18 +29,27 @@ export const verifyRunner: StepRunner<VerifyStep> = {
 
   async check({ verify }, context) {
     await writeFallen(context);
-    const { decision } = context;
+    mustBeEnough(verify.checks, context);
+    const { decision, settings } = context;
     const checks = [...verify.checks, ...followedBy(decision).flatMap(workloadChecks)];
     // Use the local facts first: a recovering cluster should not answer dozens of reads every other second.
     const seen = context.world();
     const early = [
-      ...verify.checks.flatMap((check) => named(check, worldProblem(check, seen, decision))),
+      ...verify.checks.flatMap((check) => named(check, worldProblem(check, seen, decision, settings))),
       ...followedBy(decision).flatMap((workload) => stillStuck(workload, context)),
     ];
     if (early.length > 0) return missingText(early, checks.length);
     return await liveMissing(verify.checks, context);
   },
 };
+
+/** A daemon that is killed with less memory is killed again: the plan pauses at once. */
+function mustBeEnough(checks: readonly VerifyCheck[], context: StepContext): void {
+  for (const check of checks) {
+    const problem = check.check === "MemoryEnough" ? notEnough(check, context) : undefined;
+    if (problem !== undefined) throw new LeveeError("not-ready", `Cannot call the lower memory enough: ${problem}`);
+  }
+}
 
 /** A workload may still fall while the others recover. */
 async function writeFallen(context: StepContext): Promise<void> {

@@ -39,7 +39,7 @@ export interface PlanContent {
 export function makeProposal(seen: SeenCause, content: PlanContent, replaces?: Decision): Proposal | undefined {
   const { cause, chain, world, settings } = seen;
   const { purpose, drafts, notes, story, evidence } = content;
-  const name = replaces?.metadata.name ?? nextName(cause, purpose, world.decisions);
+  const name = replaces?.metadata.name ?? nextName(prefixOf(cause, purpose), world.decisions);
   const plan = {
     cause: cause.cause,
     purpose,
@@ -64,7 +64,8 @@ function effectsText({ edges }: CauseChain): string {
   return edges.length === 0 ? "It has no other known effects" : `${edges.length} known effects follow from it`;
 }
 
-function revised(replaces: Decision, spec: DecisionSpec, nowMs: number): Proposal | undefined {
+/** The same Decision with a newer plan; undefined when the old one still does. */
+export function revised(replaces: Decision, spec: DecisionSpec, nowMs: number): Proposal | undefined {
   const change = planChange(replaces.spec, spec);
   if (change === undefined) return undefined;
   const revision = { at: timeText(nowMs), planHash: replaces.spec.planHash, change };
@@ -73,8 +74,7 @@ function revised(replaces: Decision, spec: DecisionSpec, nowMs: number): Proposa
 }
 
 /** One above the highest number, so two guards that propose the same at once choose the same name. */
-function nextName(cause: Cause, purpose: DecisionPurpose, decisions: readonly Decision[]): string {
-  const prefix = prefixOf(cause, purpose);
+export function nextName(prefix: string, decisions: readonly Decision[]): string {
   const numbers = decisions
     .map(({ metadata }) => metadata.name)
     .filter((name) => name.startsWith(prefix) && /^\d{1,9}$/.test(name.slice(prefix.length)))
@@ -85,6 +85,6 @@ function nextName(cause: Cause, purpose: DecisionPurpose, decisions: readonly De
 function prefixOf({ cause, namespace }: Cause, purpose: DecisionPurpose): string {
   if (cause === "ReservedSandboxNames") return "sandboxes-";
   if (cause === "RebootBacklog") return "reboots-";
-  const verb = { StopSource: "stop", Recover: "recover", ByHand: "ask" }[purpose];
+  const verb = { StopSource: "stop", Recover: "recover", ByHand: "ask", LowerMemory: "lower" }[purpose];
   return `${verb}-${namespace}-`;
 }

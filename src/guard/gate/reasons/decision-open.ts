@@ -1,5 +1,5 @@
 import type { GateReason } from "../../../wire/gate-codes.ts";
-import { terminalPhases, type DecisionCause } from "../../decision/decision.ts";
+import { canWait, terminalPhases, type DecisionCause } from "../../decision/decision.ts";
 import { timeMs } from "../../json-values.ts";
 import type { GateFacts } from "../gate-facts.ts";
 
@@ -9,9 +9,10 @@ const curedByReboots: ReadonlySet<DecisionCause> = new Set<DecisionCause>(["Rebo
 
 /** A Decision waits for a person or is being carried out: the cluster is in trouble or under repair. */
 export function decisionOpen(_node: unknown, { decisions, nowMs }: GateFacts): readonly GateReason[] {
-  const open = decisions.filter(
-    ({ status, spec }) => !terminalPhases.has(status?.phase ?? "Proposed") && !curedByReboots.has(spec.cause),
-  );
+  const open = decisions.filter((decision) => {
+    const isEnded = terminalPhases.has(decision.status?.phase ?? "Proposed");
+    return !isEnded && !curedByReboots.has(decision.spec.cause) && !canWait(decision);
+  });
   return open.slice(0, decisionsMax).map(({ metadata, status }) => {
     const phase = status?.phase ?? "Proposed";
     return {
