@@ -3,6 +3,7 @@ import type { ConsoleSnapshot } from "../../src/wire/console-view.ts";
 import { linkTo, route, type ViewName } from "../base/route.ts";
 import { clockText, countText } from "../base/words.ts";
 import { Name } from "../parts/name.tsx";
+import { waitingNow } from "../storm/storm-series.ts";
 import { asOfMs, isOld, link } from "../stream/store.ts";
 import { SearchBox } from "./search-box.tsx";
 
@@ -49,7 +50,7 @@ interface TabFacts {
 
 const tabs: readonly TabFacts[] = [
   { view: "now", label: "Now", count: () => 0 },
-  { view: "storm", label: "Storm", count: ({ storm }) => storm.points.at(-1)?.waiting ?? 0 },
+  { view: "storm", label: "Storm", count: waitingNow },
   {
     view: "decisions",
     label: "Decisions",

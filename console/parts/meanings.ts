@@ -75,17 +75,17 @@ export const meanings = {
   networkReady: {
     title: "Nodes that can serve it",
     text: "Nodes that looked at their own host and found everything that this network's configuration names, of those that have answered.",
-    command: "levee check node",
+    command: "levee check node --all",
   },
   networkPods: {
     title: "Pods that ask for it",
     text: "Pods that name this network in their annotation, and those of them that still wait.",
-    command: "levee check cluster",
+    command: "levee check",
   },
   addresses: {
     title: "Addresses left",
     text: "Addresses of the network's ranges that no pod holds. IPAM that keeps its addresses elsewhere is not counted here.",
-    command: "levee check cluster",
+    command: "levee check",
   },
   firing: {
     title: "Alerts that fire, and those that are explained",
@@ -95,12 +95,12 @@ export const meanings = {
   rebootDue: {
     title: "Reboot due",
     text: "The node has its mark for a reboot, such as /run/reboot-required, since this time.",
-    command: "levee gate",
+    command: "levee gate list",
   },
   gate: {
     title: "The reboot gate",
     text: "Whether the node may be rebooted now. Absent, expired or unknown means no.",
-    command: "levee gate",
+    command: "levee gate list",
   },
   evidence: {
     title: "Evidence",

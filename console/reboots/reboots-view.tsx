@@ -19,7 +19,7 @@ export function RebootsView({ reboots }: ConsoleSnapshot): JSX.Element {
             ? "No node waits for a reboot"
             : `${plural(reboots.length, "node")} waiting for a reboot, ${denied} blocked`}
         </h1>
-        <Command line="levee gate" />
+        <Command line="levee gate list" />
       </section>
       <ul class="reboots">
         {reboots.map((line) => (

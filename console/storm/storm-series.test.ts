@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { byClass, byNamespace, fittingSpan, lastMinutes } from "./storm-series.ts";
+import { outageSnapshot } from "../snapshot.fixture.ts";
+import { byClass, byNamespace, fittingSpan, lastMinutes, waitingNow } from "./storm-series.ts";
 
 const point = (atMs: number, waiting: number, counts?: Readonly<Record<string, number>>) => ({
   atMs,
@@ -34,4 +35,12 @@ test("fittingSpan shows the last minutes of a storm that has just begun, else th
   expect(fittingSpan([...quiet, point(3_600_000, 219)])).toBe("5 min");
   expect(fittingSpan([point(0, 219), ...quiet.slice(1)])).toBe("hour");
   expect(lastMinutes(quiet, 5)).toHaveLength(6);
+});
+
+test("waitingNow counts by the nodes, which are newer than the last point; a node alone has points only", () => {
+  const { viewer, nodes, storm } = outageSnapshot(1_800_000_000_000);
+  const last = storm.points.at(-1)?.waiting ?? -1;
+  expect(waitingNow({ viewer, nodes, storm })).toBe(219);
+  expect(waitingNow({ viewer: { ...viewer, mode: "node" }, nodes, storm })).toBe(last);
+  expect(waitingNow({ viewer, nodes: [], storm })).toBe(last);
 });

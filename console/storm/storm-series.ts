@@ -1,4 +1,5 @@
 import type { StormPoint } from "../../src/wire/console-storm.ts";
+import type { ConsoleSnapshot } from "../../src/wire/console-view.ts";
 import { plotColours, type PlotData } from "../parts/plot-data.ts";
 
 const classNames = ["critical", "ordinary", "penalty", "detach"] as const;
@@ -35,6 +36,12 @@ export function attached(points: readonly StormPoint[]): PlotData {
     { label: "waiting", values: points.map((point) => point.waiting) },
   ];
   return { timesMs: points.map(({ atMs }) => atMs), series, isStacked: false };
+}
+
+/** Points come every few seconds; the nodes' own counts come as they change, so a pod that waits is seen at once. */
+export function waitingNow({ viewer, nodes, storm }: Pick<ConsoleSnapshot, "viewer" | "nodes" | "storm">): number {
+  if (viewer.mode === "node" || nodes.length === 0) return storm.points.at(-1)?.waiting ?? 0;
+  return sum(nodes.map(({ pods = 0 }) => pods));
 }
 
 /** A storm that has just begun is a line at the edge of an hour: the last minutes show it. */

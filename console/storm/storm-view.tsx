@@ -10,13 +10,14 @@ import { problemFrom } from "../stream/server.ts";
 import { server } from "../stream/store.ts";
 import { Classes, Failures, Held, Waiting } from "./storm-lists.tsx";
 import { Networks, Plugins } from "./slow-lists.tsx";
-import { attached, byClass, byNamespace, fittingSpan, lastMinutes } from "./storm-series.ts";
+import { attached, byClass, byNamespace, fittingSpan, lastMinutes, waitingNow } from "./storm-series.ts";
 
 /** Who waits, since when and why; what is slow or fails. */
-export function StormView({ storm, networks, plugins }: ConsoleSnapshot): JSX.Element {
+export function StormView(snapshot: ConsoleSnapshot): JSX.Element {
+  const { storm, networks, plugins } = snapshot;
   return (
     <>
-      <Headline storm={storm} />
+      <Headline storm={storm} waitingCount={waitingNow(snapshot)} />
       <Plots storm={storm} />
       <div class="columns">
         <Waiting waiting={storm.waiting} />
@@ -30,7 +31,8 @@ export function StormView({ storm, networks, plugins }: ConsoleSnapshot): JSX.El
   );
 }
 
-function Headline({ storm: { points, waiting } }: { readonly storm: Storm }): JSX.Element {
+function Headline(props: { readonly storm: Storm; readonly waitingCount: number }): JSX.Element {
+  const { points, waiting } = props.storm;
   const last = points.at(-1);
   const oldest = waiting[0];
   return (
@@ -40,7 +42,7 @@ function Headline({ storm: { points, waiting } }: { readonly storm: Storm }): JS
         <div>
           <dt>waiting now</dt>
           <dd>
-            <Figure of="podsWaiting">{countText(last?.waiting ?? 0)}</Figure>
+            <Figure of="podsWaiting">{countText(props.waitingCount)}</Figure>
           </dd>
         </div>
         <div>

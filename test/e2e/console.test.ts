@@ -175,7 +175,6 @@ group("the console when others are away", () => {
       await cluster.server.stopApiServer("SIGKILL");
       await untilShown(/Old: what you see was so at \d\d:\d\d:\d\d/u, 60_000);
       expect(await tab.page.locator("main.is-old").count()).toBe(1);
-      await tab.picture("old");
       await pause(30_000);
       await cluster.server.startApiServer();
       await until(

@@ -105,7 +105,8 @@ async function makeDecisions(server: PolicyServer): Promise<void> {
 /** A node that may be rebooted, and one that may not. */
 async function makeGates(server: PolicyServer): Promise<void> {
   const nowMs = Date.now();
-  const times = { observedAtMs: nowMs, expiresAtMs: nowMs + 3_600_000, exceptions: [] };
+  // A verdict stands for ten minutes at most.
+  const times = { observedAtMs: nowMs, expiresAtMs: nowMs + 540_000, exceptions: [] };
   const leader = { identity: "a", fence: 1 };
   const dayMs = 86_400_000;
   const gates = [
