@@ -2,10 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { FollowableApi } from "../kube/client/api.ts";
-import type { RebootGate } from "../wire/reboot-gate.ts";
 import { isPassing } from "./act/running-decision.ts";
 import { stepRunners } from "./act/step-runners.ts";
-import type { DecisionCause } from "./decision/decision.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import type { ApplicationSource, World } from "./facts/world.ts";
 import { argoOwners } from "./decide/argo-owners.ts";
@@ -23,7 +21,7 @@ import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { CalmKeeper } from "./reconcile/calm-keeper.ts";
-import { Executor } from "./reconcile/executor.ts";
+import { Executor, lanes } from "./reconcile/executor.ts";
 import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
 import { guardMetrics, type GuardState } from "./metrics/guard-metrics.ts";
@@ -70,7 +68,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const live = new LiveSources({ ...options, facts: () => facts });
   const notes = (): readonly string[] => [...limits.notes, ...live.notes()];
   const gates = gateObjects(options);
-  const rebootGates = (): readonly RebootGate[] => [...(gates?.gates().values() ?? [])];
+  const rebootGates = (): World["rebootGates"] => (gates === undefined ? [] : gates.known());
   const memoryCalms = (): CalmKeeper["calms"] => calm.calms;
   const sources = { ...live.sources(), ...gitFacts(git), notes, rebootGates, memoryCalms, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
@@ -194,8 +192,6 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
   }
 }
 
-const byHandCauses: readonly DecisionCause[] = ["RunawayWorkload", "ReservedSandboxNames", "RebootBacklog"];
-
 function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[] {
   const { facts } = leading;
   const options = {
@@ -206,13 +202,7 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
     isCurrent: () => facts.isCurrent(),
     decisions: () => facts.decisions(),
   };
-  return [
-    new Executor({ ...options, purpose: "StopSource" }),
-    new Executor({ ...options, purpose: "Recover" }),
-    new Executor({ ...options, purpose: "LowerMemory" }),
-    // A person may take a day for one of these; the others do not wait for that.
-    ...byHandCauses.map((cause) => new Executor({ ...options, purpose: "ByHand", cause })),
-  ];
+  return lanes.map((lane) => new Executor({ ...options, ...lane }));
 }
 
 /** Passing errors wait for the next round; a refusal is thrown. */

@@ -55,7 +55,7 @@ export function runawayJob(facts: Partial<World> = {}, started = 0): World {
   return world({
     pods: [...stuck, ...startedPods("Job/nightly", started)],
     owners: { ...noOwners, jobs: [job("nightly")] },
-    events: stuck.slice(0, 1).map((pod) => sandboxEvent(pod)),
+    events: stuck.slice(0, 10).map((pod) => sandboxEvent(pod)),
     ...facts,
   });
 }
@@ -72,7 +72,7 @@ export function runawayCronJob(facts: Partial<World> = {}, jobs = 60): World {
       jobs: names.map((name) => job(name, { above: "CronJob/tick", parallelism: 1 })),
       cronJobs: [cronJob],
     },
-    events: stuck.slice(0, 1).map((pod) => sandboxEvent(pod)),
+    events: stuck.slice(0, 10).map((pod) => sandboxEvent(pod)),
     ...facts,
   });
 }
@@ -84,7 +84,7 @@ export function runawayDeployment(facts: Partial<World> = {}): World {
     pods: [...stuck, ...startedPods("ReplicaSet/web-6f9c", 60)],
     deployments: [{ namespace: "shop", name: "web", desired: 300, available: 60, uid: "uid-web", marks }],
     owners: noOwners,
-    events: stuck.slice(0, 1).map((pod) => sandboxEvent(pod)),
+    events: stuck.slice(0, 10).map((pod) => sandboxEvent(pod)),
     ...facts,
   });
 }

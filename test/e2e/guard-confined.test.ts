@@ -289,7 +289,7 @@ group("restarts workloads", () => {
       [later, { op: "add", path: "/metadata/annotations/a", value: "b" }],
       [later, { op: "replace", path: "/spec/template/metadata/annotations/keep", value: "2" }],
       ...(kind === "DaemonSet" ? [] : [[{ op: "replace", path: "/spec/replicas", value: 9 }], [memory]]),
-      ...(kind === "StatefulSet" ? [[{ op: "replace", path: "/spec/replicas", value: 0 }]] : []),
+      ...(kind === "DaemonSet" ? [] : [[{ op: "replace", path: "/spec/replicas", value: 0 }]]),
     ])
       expectRefused(await change(operations, `${path}?dryRun=All`), workloadPolicy, "the guard changes n");
   });
@@ -309,9 +309,10 @@ group("makes workloads smaller", () => {
     expect(await server.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
     const dryRun = `${path}/many?dryRun=All`;
     expect(await change([size], dryRun)).toMatchObject({ code: 200 });
-    expect(await change([{ ...size, value: 0 }], dryRun)).toMatchObject({ code: 200 });
+    expect(await change([{ ...size, value: 1 }], dryRun)).toMatchObject({ code: 200 });
     for (const operations of [
       [{ ...size, value: 6 }],
+      [{ ...size, value: 0 }],
       [size, more],
       [size, { op: "replace", path: `${main}/image`, value: "evil" }],
       [size, { op: "add", path: restart, value: "2026-05-11T10:30:00Z" }],
@@ -380,7 +381,7 @@ group("suspends Jobs and CronJobs", () => {
     const path = await made("fc", "Job");
     const fewer = { op: "replace", path: "/spec/parallelism", value: 3 };
     expect(await change([fewer], `${path}?dryRun=All`)).toMatchObject({ code: 200 });
-    expectRefused(await change([{ ...fewer, value: 51 }], path), policy, "downwards only");
+    for (const value of [51, 0]) expectRefused(await change([{ ...fewer, value }], path), policy, "downwards only");
     expectRefused(await change([suspend], await made("kube-system", "CronJob")), policy, "kube-system");
   });
 });

@@ -84,16 +84,19 @@ async function untilPods(namespace: string, count: number): Promise<readonly See
   });
 }
 
-/** As kubelet says that a sandbox could not be created. */
-async function tellSandboxFailure(namespace: string, node: string): Promise<void> {
+/** As kubelet says of ten pods that their sandbox could not be created. */
+async function tellSandboxFailures(namespace: string, node: string): Promise<void> {
   // The first ones are said to run.
-  const pod = (await podsOf(namespace)).at(-1);
-  const { name = "", uid = "" } = pod?.metadata ?? {};
+  for (const pod of (await podsOf(namespace)).slice(-10)) await tellSandboxFailure(namespace, node, pod);
+}
+
+async function tellSandboxFailure(namespace: string, node: string, { metadata }: SeenPod): Promise<void> {
+  const { name, uid } = metadata;
   const at = new Date().toISOString();
   const body = {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: "sandbox.1", namespace },
+    metadata: { name: `${name}.1`, namespace },
     involvedObject: { kind: "Pod", namespace, name, uid },
     ...{ reason: "FailedCreatePodSandBox", message: "no", type: "Warning", source: { host: node }, count: 3 },
     ...{ firstTimestamp: at, lastTimestamp: at },
@@ -161,7 +164,7 @@ group("a runaway", () => {
       ["tick", "n3"],
       ["well", "n4"],
     ] as const)
-      await tellSandboxFailure(namespace, node);
+      await tellSandboxFailures(namespace, node);
     const guard = await startGuard();
 
     for (const namespace of ["jobs", "web", "tick"])

@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "47b67315de3af2432435ac7b7e8084202aa2e45a6fefa13a8c2ffd4a946e06b1",
+    hash: "dacc282fd20b98c5c036212be4370d1401cd3c4e58f5337631c9adff992667ba",
   },
   {
     name: "decisionapprovals.levee.dev",

@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "a90f72d352a42a14901ac910ad114e46df140d5fb99d2685420238039811b7b5",
+    specHash: "a9b527e7f935a91111f7fe8b21de8083b9283968db14acdf27e401fdced58187",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -49,7 +49,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-suspends-jobs-only",
-    specHash: "8f7106cd5ef6c6cedcc827bd3b8e7f21d121793209dfab6a5bf938970c377a47",
+    specHash: "2ed55cc2953963beb3ff3760632e429e04c26b4472840ab6180b351521b70709",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",

@@ -2,7 +2,7 @@ import type { Decision } from "../decision/decision.ts";
 import { isMember, isStuck, membersMin } from "../detect/avalanche.ts";
 import { isRebootLate } from "../detect/reboot-backlog.ts";
 import { findReservedNames, isStillHeld } from "../detect/reserved-names.ts";
-import { isOfOwner } from "../detect/runaway.ts";
+import { isLive, isOfOwner } from "../detect/runaway.ts";
 import { cronJobAbove, topOwnerOf } from "../detect/top-owner.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
@@ -57,6 +57,8 @@ function countedBy(decision: Decision, { decisions }: World): (pod: ClusterPod) 
 
 /** Stuck pods of the workload, in the phase in which nobody has approved it also who should make it smaller. */
 function isRunawayPresent(decision: Decision, world: World, settings: GuardSettings): boolean {
+  // A new leader may not have listed them yet: unknown is not gone.
+  if (world.owners === undefined) return true;
   const stuck = stuckOf(decision, world);
   const [first] = stuck;
   if (first === undefined || stuck.length < presentMin) return false;
@@ -75,6 +77,15 @@ export function stuckOf({ spec }: Decision, world: World): readonly ClusterPod[]
     if (pod.namespace !== namespace || pod.isDeleting || !isStuck(pod, world.nowMs, world.stuckAfterMs)) continue;
     if (isOfOwner(pod, shape, world)) found.push(pod);
   }
+  return found;
+}
+
+/** How many pods of a runaway's workload have started and would end with it. */
+export function startedOf({ spec }: Decision, world: World): number {
+  const { namespace, shape } = spec.subject;
+  let found = 0;
+  for (const pod of world.pods)
+    if (pod.namespace === namespace && pod.everRan && isLive(pod) && isOfOwner(pod, shape, world)) found += 1;
   return found;
 }
 

@@ -49,7 +49,9 @@ export function findRebootBacklog({ rebootGates = [], nowMs }: World): RebootBac
 }
 
 /** Less strict than the proposal: a gate that opens for a moment does not end it. */
-export function isRebootLate({ rebootGates = [], nowMs }: World): boolean {
+export function isRebootLate({ rebootGates, nowMs }: World): boolean {
+  // Unknown is not gone.
+  if (rebootGates === undefined) return true;
   return rebootGates.some(
     ({ rebootRequiredSinceMs, allowedSinceMs, verdict }) =>
       rebootRequiredSinceMs !== undefined &&

@@ -31,7 +31,7 @@ test("findRunaways names a Job, a Deployment and a CronJob with its Jobs", () =>
 
 test("findRunaways names a bare ReplicaSet, and an owner of another kind", () => {
   const pods = ownedPods("ReplicaSet/bare-1", 30);
-  const events = [sandboxEvent(pods[0]!)];
+  const events = pods.map((pod) => sandboxEvent(pod));
   const bare = {
     ...{ namespace: "shop", name: "bare-1", uid: "u", replicas: 30 },
     ...{ above: "", trackedBy: "", instance: "" },
@@ -40,7 +40,7 @@ test("findRunaways names a bare ReplicaSet, and an owner of another kind", () =>
     "ReplicaSet/bare-1 30 0",
   ]);
   const other = ownedPods("Workflow/w", 30);
-  expect(found(world({ pods: other, events: [sandboxEvent(other[0]!)], owners: noOwners }))).toEqual([
+  expect(found(world({ pods: other, events: other.map((pod) => sandboxEvent(pod)), owners: noOwners }))).toEqual([
     "Workflow/w 30 0",
   ]);
 });
@@ -65,6 +65,10 @@ test.each<[string, World]>([
   ["nineteen pods", runawayJob({ pods: ownedPods("Job/nightly", 19) })],
   ["pods that wait for a volume: no sandbox is asked for", runawayJob({ events: [] })],
   [
+    "pods that wait for a volume, nine of which a sandbox was refused in passing",
+    runawayJob({ events: ownedPods("Job/nightly", 9).map((pod) => sandboxEvent(pod)) }),
+  ],
+  [
     "a Job that somebody has suspended",
     runawayJob({ owners: { ...noOwners, jobs: [job("nightly", { isSuspended: true })] } }),
   ],
@@ -74,7 +78,7 @@ test.each<[string, World]>([
     world({
       pods: ownedPods("DaemonSet/agent", 100),
       owners: noOwners,
-      events: [sandboxEvent(ownedPods("DaemonSet/agent", 1)[0]!)],
+      events: ownedPods("DaemonSet/agent", 100).map((pod) => sandboxEvent(pod)),
     }),
   ],
   [

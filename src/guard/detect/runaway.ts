@@ -3,12 +3,17 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { isStuck, membersMin, recentMs } from "./avalanche.ts";
 import { stormShare, unhealthyShare } from "./cni-health.ts";
+import { foreignText } from "./foreign-text.ts";
 import { cronJobAbove, topOwnerOf, type TopOwner } from "./top-owner.ts";
 
 /** So many unfinished Jobs with stuck pods are the CronJob's doing; fewer are Jobs of their own. */
 const jobsOfCronJobMin = 3;
 /** Of all stuck pods on its nodes. With less, the nodes have a trouble that is not this workload's. */
 const stuckShare = 1 / 3;
+/** Of its pods. One that failed in passing says nothing about the others, which may wait for a volume. */
+const refusedMin = membersMin / 2;
+/** The CRD's limit; owner references can hold anything. */
+const shapeCharsMax = 512;
 /** Waiting calls on one node that count as load. */
 const waitingMin = 10;
 /** One pod per node: its number is the cluster's. */
@@ -62,8 +67,12 @@ export function isOfOwner(pod: ClusterPod, shape: string, world: World): boolean
   if (pod.owner === "" || pod.isMirror) return false;
   if (pod.owner === shape) return true;
   const owner = topOwnerOf(pod, world);
-  if (`${owner.kind}/${owner.name}` === shape) return true;
+  if (shapeOf(owner) === shape) return true;
   return owner.marks.above === shape && shape.startsWith("CronJob/");
+}
+
+function shapeOf({ kind, name }: TopOwner): string {
+  return foreignText(`${kind}/${name}`, shapeCharsMax);
 }
 
 interface OwnerGroup {
@@ -96,7 +105,7 @@ function countPods(world: World, taken: ReadonlySet<string>): PodCounts {
   return { owners, stuckOn };
 }
 
-function isLive({ isMirror, isDeleting, phase }: ClusterPod): boolean {
+export function isLive({ isMirror, isDeleting, phase }: ClusterPod): boolean {
   return !isMirror && !isDeleting && phase !== "Succeeded" && phase !== "Failed";
 }
 
@@ -146,7 +155,7 @@ function runawayOf({ owner, jobs, members: found, started }: OwnerGroup, nowMs: 
   return {
     cause: "RunawayWorkload",
     namespace: owner.namespace,
-    shape: `${owner.kind}/${owner.name}`,
+    shape: shapeOf(owner),
     owner,
     jobs,
     members,
@@ -174,8 +183,9 @@ function asksForNetwork({ members, nodes, sinceMs }: Runaway, world: World, sett
     if (oomKilledMs >= sinceMs && nodes.has(node) && daemons.has(`${namespace}/${owner}`)) return true;
   if (unhealthyShare(world, settings) > stormShare) return false;
   const uids = new Set(members.map(({ uid }) => uid));
+  const refused = new Set<string>();
+  for (const { podUid, lastMs } of world.events) if (uids.has(podUid) && lastMs >= sinceMs) refused.add(podUid);
   return (
-    world.events.some(({ podUid, lastMs }) => uids.has(podUid) && lastMs >= sinceMs) ||
-    world.nodeViews.some(({ node, waiting }) => nodes.has(node) && waiting >= waitingMin)
+    refused.size >= refusedMin || world.nodeViews.some(({ node, waiting }) => nodes.has(node) && waiting >= waitingMin)
   );
 }

@@ -29,8 +29,8 @@ export interface World {
   /** Why nobody can say which alerts fire, where an Alertmanager is set; absent when it was read lately. */
   readonly alertsUnread?: string;
   readonly nodeViews: readonly NodeViewFacts[];
-  /** What stands about each node that waits for a reboot; absent without a gate. */
-  readonly rebootGates?: readonly RebootGate[];
+  /** What stands about each node that waits for a reboot; empty without a gate, absent while the gates cannot be read. */
+  readonly rebootGates?: readonly RebootGate[] | undefined;
   readonly decisions: readonly Decision[];
   /** The ownerless-pod policy and the binding that denies by label are installed. */
   readonly isOwnerPolicyInstalled: boolean;

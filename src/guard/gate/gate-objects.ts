@@ -76,6 +76,11 @@ export class GateObjects {
     return found;
   }
 
+  /** The same; undefined before the first list, because no gate at all would mean that every node was rebooted. */
+  known(): readonly RebootGate[] | undefined {
+    return this.#gates.health().isSynced ? [...this.gates().values()] : undefined;
+  }
+
   gate(node: string): RebootGate | undefined {
     return this.#gates.store.get("", node)?.gate;
   }

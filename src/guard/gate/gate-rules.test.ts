@@ -32,6 +32,8 @@ test("FiringAlert: an alert that fires; not those that always fire, and none of 
     object: "Alert/alertname=TargetDown,namespace=web",
   });
   expect(reason?.remedy).toContain("levee gate except 'alertname=TargetDown,namespace=web'");
+  const [hostile] = reasonsOf({ alerts: [{ ...alert, labels: { pod: "x'; reboot '" } }] });
+  expect(hostile?.remedy).toContain(`levee gate except 'alertname=TargetDown,pod=x'\\''; reboot '\\''' --until`);
   const own = { name: "KuredRebootBacklog", labels: { product: "levee" }, startsMs: 1 };
   expect(codesOf({ alerts: [own, { name: "Watchdog", labels: {}, startsMs: 1 }] })).toEqual([]);
 });

@@ -29,7 +29,6 @@ import {
   projectService,
   projectStatefulSet,
 } from "./project-workloads.ts";
-import type { RebootGate } from "../../wire/reboot-gate.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** Facts that do not come from the API server. Each source answers at once with what it has. */
@@ -40,7 +39,7 @@ export interface OtherSources {
   readonly nodeViews: () => readonly NodeViewFacts[];
   readonly gitFiles: () => readonly GitFileFacts[];
   readonly gitProblems?: () => readonly GitSourceProblem[];
-  readonly rebootGates?: () => readonly RebootGate[];
+  readonly rebootGates?: () => World["rebootGates"];
   readonly memoryCalms: () => readonly MemoryCalm[] | undefined;
   /** Texts about the limits and the breaker. */
   readonly notes: () => readonly string[];
@@ -166,7 +165,7 @@ export class ClusterFacts {
       alerts: sources.alerts(),
       ...(unread === undefined ? {} : { alertsUnread: unread }),
       nodeViews: sources.nodeViews(),
-      rebootGates: sources.rebootGates?.() ?? [],
+      rebootGates: sources.rebootGates?.(),
       decisions: this.decisions(),
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
       gitFiles: sources.gitFiles(),

@@ -3,7 +3,7 @@ import { KubeError } from "../../kube/client/api.ts";
 import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
 import type { StepRunner } from "../act/step-runner.ts";
 import type { Decision, DecisionPurpose } from "../decision/decision.ts";
-import { Executor, nextToCarryOut } from "./executor.ts";
+import { Executor, lanes, nextToCarryOut } from "./executor.ts";
 
 const term = { identity: "guard-a", fence: 3, isHeld: () => true };
 
@@ -32,6 +32,13 @@ test("nextToCarryOut takes the first approved Decision, no waiting one, and no r
   expect(next("Recover", second, stop)).toBeUndefined();
   const elsewhere = { ...stop, spec: { ...stop.spec, subject: { ...stop.spec.subject, namespace: "other" } } };
   expect(next("Recover", second, elsewhere)).toBe("second");
+  const ofWorkload: Decision = { ...stop, spec: { ...stop.spec, cause: "RunawayWorkload" } };
+  expect(next("Recover", second, ofWorkload)).toBe("second");
+  // Nor does the stop of an avalanche wait for that of a workload, which may wait for a person.
+  const both = [{ ...ofWorkload, metadata: { ...stop.metadata, name: "workload" } }, stop];
+  expect(lanes.flatMap((lane) => nextToCarryOut(both, { term, ...lane })?.metadata.name ?? [])).toEqual([
+    ...["stop", "workload"],
+  ]);
   // Less memory waits for everything else, and nothing waits for it.
   const lower: Decision = { ...first, spec: { ...first.spec, purpose: "LowerMemory" } };
   expect(next("LowerMemory", lower)).toBe("first");

@@ -63,6 +63,19 @@ export class Executor {
   }
 }
 
+/** What is carried out side by side. Within one of these, Decisions wait for each other. */
+export const lanes: readonly Pick<ExecutorOptions, "purpose" | "cause">[] = [
+  // The stop of an avalanche takes seconds; that of a workload waits for a hold of Argo CD and for its pods to go.
+  { purpose: "StopSource", cause: "OwnerlessPodAvalanche" },
+  { purpose: "StopSource", cause: "RunawayWorkload" },
+  { purpose: "Recover" },
+  { purpose: "LowerMemory" },
+  // A person may take a day for one of these.
+  { purpose: "ByHand", cause: "RunawayWorkload" },
+  { purpose: "ByHand", cause: "ReservedSandboxNames" },
+  { purpose: "ByHand", cause: "RebootBacklog" },
+];
+
 /** The first approved Decision. A recovery waits for an approved stop of its own source, less memory for every stop and recovery. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
@@ -70,16 +83,19 @@ export function nextToCarryOut(
 ): Decision | undefined {
   const approvedMs = ({ status }: Decision): number => timeMs(status?.approval?.at);
   const ready = decisions.filter((decision) => isToBeCarriedOut(decision, options));
-  const stopping = new Set(
-    ready.filter(({ spec }) => spec.purpose === "StopSource").map(({ spec }) => spec.subject.namespace),
-  );
+  const stopping = new Set(ready.filter(({ spec }) => spec.purpose === "StopSource").map(sourceOf));
   const isTrouble = ready.some(({ spec }) => spec.purpose === "StopSource" || spec.purpose === "Recover");
-  const mayBegin = ({ spec }: Decision): boolean => {
-    if (spec.purpose === "LowerMemory") return !isTrouble;
-    return spec.purpose !== "Recover" || !stopping.has(spec.subject.namespace);
+  const mayBegin = (decision: Decision): boolean => {
+    const { purpose } = decision.spec;
+    if (purpose === "LowerMemory") return !isTrouble;
+    return purpose !== "Recover" || !stopping.has(sourceOf(decision));
   };
   return ready
     .filter(({ spec }) => spec.purpose === options.purpose && [undefined, spec.cause].includes(options.cause))
     .filter(mayBegin)
     .toSorted((left, right) => approvedMs(left) - approvedMs(right))[0];
+}
+
+function sourceOf({ spec }: Decision): string {
+  return `${spec.cause}/${spec.subject.namespace}`;
 }

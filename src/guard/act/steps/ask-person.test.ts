@@ -51,6 +51,21 @@ test("askPersonRunner waits until no reason of the plan stands, or the node was 
   expect(await asked.check(lateReboots([]))).toBeUndefined();
 });
 
+test("askPersonRunner takes nothing for done that it cannot see", async () => {
+  const asked = ask(lateReboots());
+  expect(await asked.check({ ...lateReboots(), rebootGates: undefined })).toContain("1 of 1 are left");
+  const unheard = [reason({ code: "NodeUnheard", object: "Node/k8s-master" })];
+  const unknown = heldGate("k8s-master", { verdict: "Unknown", reasons: unheard });
+  expect(await asked.check(lateReboots([unknown]))).toContain("1 of 1 are left");
+  const long = ask(
+    lateReboots([heldGate("k8s-master", { reasons: [reason({ object: `Alert/${"a".repeat(600)}` })] })]),
+  );
+  const still = heldGate("k8s-master", { reasons: [reason({ object: `Alert/${"a".repeat(600)}` })] });
+  expect(await long.check(lateReboots([still]))).toContain("1 of 1 are left");
+  const { owners: _owners, ...unread } = runawayJob();
+  expect(await ask(runawayJob({ owners: noOwners })).check({ ...unread, pods: [] })).toContain("1 of 1 are left");
+});
+
 test("askPersonRunner waits until a workload that a person has to change is smaller", async () => {
   const facts = runawayJob({ owners: noOwners });
   const asked = ask(facts);

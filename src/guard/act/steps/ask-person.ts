@@ -1,6 +1,7 @@
 import { askedUids, stuckOf } from "../../decide/cause-present.ts";
 import type { AskedItem } from "../../decision/asked-item.ts";
 import type { AskPersonStep } from "../../decision/step.ts";
+import { askedObject } from "../../decide/causes/ask-step.ts";
 import { isStillHeld } from "../../detect/reserved-names.ts";
 import { membersMin } from "../../detect/avalanche.ts";
 import type { World } from "../../facts/world.ts";
@@ -50,7 +51,7 @@ function openItems(
   const seen = world();
   switch (about) {
     case "Owner":
-      return stuckOf(decision, seen).length < stuckMax ? [] : items;
+      return seen.owners !== undefined && stuckOf(decision, seen).length < stuckMax ? [] : items;
     case "SandboxNames":
       return isStillHeld(askedUids(decision), seen) ? items.filter(({ uid }) => isStillHeld(new Set([uid]), seen)) : [];
     case "Reboots":
@@ -58,10 +59,13 @@ function openItems(
   }
 }
 
-/** A node without a gate was rebooted, and one that is allowed is no longer blocked. */
-function isStillBlocking({ object, what }: AskedItem, { rebootGates = [] }: World): boolean {
+/** A node without a gate was rebooted, and one that is allowed is no longer blocked. Nothing is known of an Unknown one. */
+function isStillBlocking({ object, node, what }: AskedItem, { rebootGates }: World): boolean {
+  if (rebootGates === undefined) return true;
   return rebootGates.some(
-    ({ verdict, reasons }) =>
-      verdict !== "Allow" && reasons.some((reason) => reason.object === object && what.startsWith(`${reason.code}:`)),
+    (gate) =>
+      (gate.verdict === "Unknown" && gate.node === node) ||
+      (gate.verdict !== "Allow" &&
+        gate.reasons.some((reason) => askedObject(reason.object) === object && what.startsWith(`${reason.code}:`))),
   );
 }

@@ -7,10 +7,18 @@ import type { Decision } from "../../decision/decision.ts";
 import type { ScaleOwnerStep } from "../../decision/step.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
-import { noOwners, ownedPods, runawayCronJob, runawayDeployment, runawayJob } from "../../runaway.fixture.ts";
+import {
+  noOwners,
+  ownedPods,
+  runawayCronJob,
+  runawayDeployment,
+  runawayJob,
+  startedPods,
+} from "../../runaway.fixture.ts";
 import type { StepContext } from "../step-runner.ts";
 import { ObjectServer, rejectionText } from "./repair.fixture.ts";
 import { scaleOwnerRunner as runner } from "./scale-owner.ts";
+import { worldProblem } from "./verify-world.ts";
 
 const web = "/apis/apps/v1/namespaces/shop/deployments/web";
 const nightly = "/apis/batch/v1/namespaces/shop/jobs/nightly";
@@ -116,6 +124,33 @@ test.each<[string, object | undefined, Partial<World>, string]>([
   expect(scaling.server.writes).toBe(0);
 });
 
+test("scaleOwnerRunner ends no pods that have started since the proposal, but for a few", async () => {
+  const job = new Scaling(runawayJob(), { [nightly]: object("nightly", { parallelism: 500 }) });
+  expect(await runner.precondition(job.step, job.context())).toBeUndefined();
+  job.seen = runawayJob({}, 1);
+  expect(await runner.precondition(job.step, job.context())).toContain("1 of its pods have started by now");
+  const scaling = scalingWeb();
+  const withMore = (count: number): World =>
+    runawayDeployment({ pods: [...runawayDeployment().pods, ...startedPods("ReplicaSet/web-6f9c", count)] });
+  scaling.seen = withMore(9);
+  expect(await runner.precondition(scaling.step, scaling.context())).toBeUndefined();
+  scaling.seen = withMore(10);
+  expect(await runner.precondition(scaling.step, scaling.context())).toBe(
+    "70 of its pods have started by now, and it would end 10 of them; make it smaller by hand, or reject this Decision",
+  );
+});
+
+test("scaleOwnerRunner does not begin while it cannot see who would put it back, nor in the middle of a rollout", async () => {
+  const scaling = scalingWeb();
+  const { owners: _owners, ...unread } = runawayDeployment();
+  scaling.seen = unread;
+  expect(await runner.precondition(scaling.step, scaling.context())).toContain("cannot read its owners");
+  scaling.seen = runawayDeployment({
+    pods: [...ownedPods("ReplicaSet/web-7a1b", 240), ...startedPods("ReplicaSet/web-6f9c", 60)],
+  });
+  expect(await runner.precondition(scaling.step, scaling.context())).toContain("is in the middle of a rollout");
+});
+
 test("scaleOwnerRunner does not scale twice after a lost answer, and hears a refusal", async () => {
   const scaling = scalingWeb();
   scaling.server.after = ({ method }) => {
@@ -179,4 +214,12 @@ test("scaleOwnerRunner suspends a CronJob and its Jobs by UID, and leaves alone 
 
 test("a plan of a Job whose pods are of another workload has nothing to scale", () => {
   expect(propose(runawayJob({ pods: ownedPods("Job/nightly", 3) }), settings)).toEqual([]);
+});
+
+test("the backlog of a CronJob is not gone while nobody can say whose the pods are", () => {
+  const { decision } = new Scaling(runawayCronJob(), {});
+  const check = { check: "BacklogGone", namespace: "shop", podsMax: 19 } as const;
+  expect(worldProblem(check, runawayCronJob(), decision, settings)).toContain("60");
+  const { owners: _owners, ...unread } = runawayCronJob();
+  expect(worldProblem(check, unread, decision, settings)).toBe("the guard cannot read whose the pods are now");
 });

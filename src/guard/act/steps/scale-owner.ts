@@ -1,12 +1,14 @@
 import { LeveeError } from "../../../base/errors.ts";
 import { kubeStatusOf } from "../../../kube/client/api.ts";
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
-import { isCausePresent, stuckOf } from "../../decide/cause-present.ts";
+import { isCausePresent, startedOf, stuckOf } from "../../decide/cause-present.ts";
 import { handReason } from "../../decide/causes/put-back.ts";
 import { undoScaleLine } from "../../decide/causes/scale-step.ts";
+import type { Decision } from "../../decision/decision.ts";
 import type { JobTarget, ScaleOwner } from "../../decision/scale-owner.ts";
 import type { ScaleOwnerStep } from "../../decision/step.ts";
 import { cronJobAbove, topOwnerOf } from "../../detect/top-owner.ts";
+import type { World } from "../../facts/world.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
 import { isPassing } from "../running-decision.ts";
@@ -14,6 +16,8 @@ import type { StepContext, StepRunner } from "../step-runner.ts";
 import type { PatchOperation } from "./workload-patch.ts";
 import { scaleMissing, scalePatch, scalePath, suspendPatch } from "./scale-patch.ts";
 
+/** As for a new plan: fewer that have started do not make it wrong. */
+const driftMax = 10;
 const requestMs = 10_000;
 /** The patch tests what was read, so a second one after a lost answer changes nothing. */
 const tries = 5;
@@ -29,7 +33,7 @@ export const scaleOwnerRunner: StepRunner<ScaleOwnerStep> = {
     if ("isDone" in found) return undefined;
     if (!isCausePresent(decision, world(), settings))
       return "its cause is gone: too few of its pods still do not start";
-    return putBackProblem(context);
+    return putBackProblem(context) ?? endsProblem(scaleOwner, decision, world());
   },
 
   async rehearse({ scaleOwner }, context) {
@@ -71,11 +75,21 @@ export const scaleOwnerRunner: StepRunner<ScaleOwnerStep> = {
 /** An autoscaler may have come since the proposal. */
 function putBackProblem({ decision, world, settings }: StepContext): string | undefined {
   const seen = world();
+  if (seen.owners === undefined) return "the guard cannot read its owners and autoscalers now";
   const [pod] = stuckOf(decision, seen);
   if (pod === undefined) return undefined;
   const direct = topOwnerOf(pod, seen);
   const owner = decision.spec.subject.shape.startsWith("CronJob/") ? cronJobAbove(direct, seen) : direct;
   return owner === undefined ? undefined : handReason({ owner, sinceMs: seen.nowMs }, seen, settings)?.what;
+}
+
+/** Pods that have started since the proposal are no part of what was approved. Suspending a CronJob ends none. */
+function endsProblem(change: ScaleOwner, decision: Decision, seen: World): string | undefined {
+  if (change.kind === "CronJob") return undefined;
+  const started = startedOf(decision, seen);
+  const ended = change.way === "Scale" ? started - change.to : started;
+  if (ended < (change.way === "Scale" ? driftMax : 1)) return undefined;
+  return `${started} of its pods have started by now, and it would end ${ended} of them; make it smaller by hand, or reject this Decision`;
 }
 
 /** True when this call changed it, false when it was so already. */

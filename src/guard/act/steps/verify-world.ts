@@ -70,6 +70,8 @@ function isNamed(check: Place) {
 }
 
 function backlog(check: BacklogGone, world: World, decision: Decision): string | undefined {
+  if (decision.spec.cause === "RunawayWorkload" && world.owners === undefined)
+    return "the guard cannot read whose the pods are now";
   let found = 0;
   for (const pod of world.pods) if (isOfBacklog(pod, check, decision, world)) found += 1;
   return backlogText(check, found);

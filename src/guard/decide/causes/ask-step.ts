@@ -1,5 +1,5 @@
 import type { AskedItem, AskedThing } from "../../decision/asked-item.ts";
-import { askedMax, kubectlLinesMax } from "../../decision/limits.ts";
+import { askedMax, kubectlLinesMax, textCharsMax } from "../../decision/limits.ts";
 import { foreignText } from "../../detect/foreign-text.ts";
 import type { StepDraft } from "../step-draft.ts";
 
@@ -22,17 +22,22 @@ interface AskedQuestion {
 export function askStep({ about, title, items, kubectl, done, deadlineSeconds }: AskedQuestion): StepDraft {
   const shown = items.slice(0, askedMax).map((item) => ({
     ...item,
-    object: foreignText(item.object, objectCharsMax),
+    object: askedObject(item.object),
     what: foreignText(item.what, objectCharsMax),
     line: foreignText(item.line, lineCharsMax),
   }));
   return ({ id }) => ({
     id,
     action: "AskPerson",
-    title,
+    title: foreignText(title, textCharsMax),
     kubectl: kubectl.slice(0, kubectlLinesMax),
     preconditions: [],
     check: { what: done, deadlineSeconds },
     askPerson: { about, items: shown, omitted: items.length - shown.length },
   });
+}
+
+/** An object's name as the plan holds it. */
+export function askedObject(name: string): string {
+  return foreignText(name, objectCharsMax);
 }

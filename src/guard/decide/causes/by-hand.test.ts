@@ -154,6 +154,7 @@ test("a Decision about reboots follows the reasons, survives a gate that opens f
   expect(isCausePresent(open, allowed(nowMs - minuteMs), settings)).toBe(true);
   expect(isCausePresent(open, allowed(nowMs - 2 * hourMs), settings)).toBe(false);
   expect(isCausePresent(open, lateReboots([]), settings)).toBe(false);
+  expect(isCausePresent(open, { ...lateReboots(), rebootGates: undefined }, settings)).toBe(true);
   const [sandboxes] = propose(reservedNames(), settings);
   expect(decisionOpen(undefined, someGateFacts({ decisions: [open, stored(sandboxes!)] }))).toEqual([]);
 });

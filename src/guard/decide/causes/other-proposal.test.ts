@@ -12,6 +12,7 @@ import {
   runawayCronJob,
   runawayDeployment,
   runawayJob,
+  sandboxEvent,
   startedPods,
 } from "../../runaway.fixture.ts";
 import { minuteMs, nowMs } from "../../world.fixture.ts";
@@ -110,6 +111,13 @@ test("propose asks a person where an autoscaler, an operator or nobody the guard
       { ...deployment, deployments: [{ ...web!, marks }] },
       "Rollout/web made Deployment shop/web and would put it back",
     ],
+    [
+      runawayDeployment({
+        pods: [...ownedPods("ReplicaSet/web-7a1b", 240), ...startedPods("ReplicaSet/web-6f9c", 60)],
+        events: ownedPods("ReplicaSet/web-7a1b", 20).map((pod) => sandboxEvent(pod)),
+      }),
+      "Deployment shop/web is in the middle of a rollout",
+    ],
     [runawayJob({ owners: noOwners }), "Job shop/nightly: the guard cannot see it"],
     [runawayJob({ pods: ownedPods("StatefulSet/nightly", 200) }), "its pods end in the order of their numbers"],
     [
@@ -172,6 +180,19 @@ test("isCausePresent follows the workload's own pods, and ends a plan of which a
   ).toBe(true);
   const cron = stored(only(runawayCronJob()));
   expect(isCausePresent(cron, runawayCronJob(), settings)).toBe(true);
+  // A new leader that has not listed the owners yet does not know whose pods these are.
+  const { owners: _owners, ...unread } = runawayCronJob();
+  expect(isCausePresent(cron, unread, settings)).toBe(true);
+});
+
+test("an owner reference of any length and with hidden characters makes one readable Decision that stays", () => {
+  const pods = ownedPods(`Work\u200bflow${"x".repeat(2_000)}/w`, 30);
+  const facts = runawayJob({ pods, events: pods.map((pod) => sandboxEvent(pod)) });
+  const decision = stored(only(facts));
+  expect(decision.spec.steps[0]?.title).toMatch(/^Wait until a person has made Workflowx/);
+  expect(Math.max(...decision.spec.steps.map(({ title }) => title.length))).toBe(1_024);
+  expect(isCausePresent(decision, facts, settings)).toBe(true);
+  expect(propose({ ...facts, decisions: [decision] }, settings)).toEqual([]);
 });
 
 test("propose keeps the stops of an avalanche and of a workload in one namespace apart", () => {
@@ -182,17 +203,7 @@ test("propose keeps the stops of an avalanche and of a workload in one namespace
     createdMs: nowMs - 30 * minuteMs,
   });
   const quiet = [...facts.pods].filter(({ owner }) => !owner.startsWith("DaemonSet/"));
-  const events = [
-    {
-      namespace: "fc-desktop",
-      name: "e",
-      reason: "FailedCreatePodSandBox",
-      node: "rke2-agent1",
-      podUid: leak[0]!.uid,
-      count: 1,
-      lastMs: nowMs,
-    },
-  ];
+  const events = leak.slice(0, 10).map((pod) => sandboxEvent(pod));
   const both = { ...facts, daemonSets: [], pods: [...quiet, ...leak], events };
   const proposals = propose(both, settings);
   expect(proposals.map(({ name, spec }) => `${name} ${spec.cause}`)).toEqual([

@@ -1,7 +1,7 @@
 import type { AskedItem } from "../../decision/asked-item.ts";
 import { scalableKinds, type ScalableKind } from "../../decision/scale-owner.ts";
-import type { Runaway } from "../../detect/runaway.ts";
-import type { TopOwner } from "../../detect/top-owner.ts";
+import { isLive, type Runaway } from "../../detect/runaway.ts";
+import { topOwnerOf, type TopOwner } from "../../detect/top-owner.ts";
 import type { GuardSettings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { timeText } from "../../json-values.ts";
@@ -17,7 +17,7 @@ const systemNamespace = "kube-system";
  */
 export function handReason(
   { owner, sinceMs }: Pick<Runaway, "owner" | "sinceMs">,
-  { owners }: World,
+  world: World,
   settings: GuardSettings,
 ): AskedItem | undefined {
   const { kind, namespace, name, marks } = owner;
@@ -33,17 +33,39 @@ export function handReason(
   // A CronJob leaves the Jobs alone that it has made.
   if (marks.above !== "" && !(kind === "Job" && marks.above.startsWith("CronJob/")))
     return item(marks.above, `${marks.above} made ${label} and would put it back`, lookLine(namespace, marks.above));
-  const scaler = owners?.autoscalers.find((one) => one.namespace === namespace && one.target === `${kind}/${name}`);
+  const scaler = world.owners?.autoscalers.find(
+    (one) => one.namespace === namespace && one.target === `${kind}/${name}`,
+  );
   if (scaler !== undefined)
     return item(
       `HorizontalPodAutoscaler/${namespace}/${scaler.name}`,
       `the HorizontalPodAutoscaler ${scaler.name} sets the size of ${label} and would put it back`,
       kubectl("-n", namespace, "edit", "hpa", scaler.name),
     );
+  if (kind === "Deployment" && isMidRollout(owner, world))
+    return item(
+      `${kind}/${namespace}/${name}`,
+      `${label} is in the middle of a rollout: its controller would end pods of the old version too, which run`,
+      kubectl("-n", namespace, "rollout", "undo", `deployment/${name}`),
+    );
   const why = untouched(owner, settings);
   return why === undefined
     ? undefined
     : item(`${kind}/${namespace}/${name}`, `${label}: ${why}`, lookLine(namespace, `${kind}/${name}`));
+}
+
+/** A Deployment with two ReplicaSets takes pods from both by their share, whether they run or not. */
+function isMidRollout({ namespace, name }: TopOwner, world: World): boolean {
+  const sets = new Set<string>();
+  let hasStarted = false;
+  for (const pod of world.pods) {
+    if (pod.namespace !== namespace || !pod.owner.startsWith(`ReplicaSet/${name}-`) || !isLive(pod)) continue;
+    const owner = topOwnerOf(pod, world);
+    if (owner.kind !== "Deployment" || owner.name !== name) continue;
+    sets.add(pod.owner);
+    hasStarted ||= pod.everRan;
+  }
+  return sets.size > 1 && hasStarted;
 }
 
 function untouched({ kind, namespace, uid }: TopOwner, settings: GuardSettings): string | undefined {

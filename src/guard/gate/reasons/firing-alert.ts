@@ -49,10 +49,15 @@ function reasonOf(alert: AlertFacts, nowMs: number): GateReason {
     sinceMs: startsMs === 0 ? nowMs : startsMs,
     object: foreignText(`Alert/${narrow}`, 512),
     remedy: foreignText(
-      `repair what ${name} tells of; or, if it says nothing against a reboot: levee gate except '${narrow}' --until TIME --reason TEXT`,
+      `repair what ${name} tells of; or, if it says nothing against a reboot: levee gate except '${inQuotes(narrow)}' --until TIME --reason TEXT`,
       1_024,
     ),
   };
+}
+
+/** Label values are whatever an exporter says, and a person pastes the line. */
+function inQuotes(match: string): string {
+  return foreignText(match, 512).replaceAll("'", `'\\''`);
 }
 
 /** The labels that tell one thing from another, in the order in which a person looks for them. */
