@@ -158,3 +158,12 @@ test("a Decision about reboots follows the reasons, survives a gate that opens f
   const [sandboxes] = propose(reservedNames(), settings);
   expect(decisionOpen(undefined, someGateFacts({ decisions: [open, stored(sandboxes!)] }))).toEqual([]);
 });
+
+test("propose asks again about a node whose reasons were cleared once, when new ones block the same reboot", () => {
+  const [first] = propose(lateReboots(), settings);
+  const again = (phase: DecisionPhase): readonly string[] =>
+    names(lateReboots(undefined, { decisions: [stored(first!, phase)], nowMs: nowMs + minuteMs }));
+  expect(again("Succeeded")).toEqual(["reboots-2"]);
+  expect(again("Rejected")).toEqual([]);
+  expect(again("Running")).toEqual([]);
+});

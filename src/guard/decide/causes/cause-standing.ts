@@ -18,6 +18,11 @@ export function causeStanding(cause: Cause, { decisions }: Pick<World, "decision
     .filter(({ spec }) => spec.subject.shape === shapeText(cause.shape))
     .filter((decision) => isAnswer(decision) && isOfNow(decision, cause.sinceMs));
   const [open] = about.filter((decision) => decisionPhase(decision) === "Proposed").toSorted(byAge);
-  const isAnswered = about.some((decision) => decisionPhase(decision) !== "Proposed");
+  const isAnswered = about.some((decision) => decisionPhase(decision) !== "Proposed" && !isCleared(decision));
   return { isAnswered, ...(open === undefined ? {} : { open }) };
+}
+
+/** The mark of a node stays until its reboot, so a backlog that was cleared once can have new reasons. */
+function isCleared(decision: Decision): boolean {
+  return decision.spec.cause === "RebootBacklog" && decisionPhase(decision) === "Succeeded";
 }

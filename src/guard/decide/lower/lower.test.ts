@@ -3,7 +3,7 @@ import type { Decision, DecisionPhase } from "../../decision/decision.ts";
 import { findAvalanches } from "../../detect/avalanche.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
 import type { DaemonSetFacts, NodeViewFacts, World } from "../../facts/world.ts";
-import { multusFile, outage } from "../../outage.fixture.ts";
+import { multus, multusFile, outage } from "../../outage.fixture.ts";
 import { minuteMs, nowMs, outagePods } from "../../world.fixture.ts";
 import { standingOf } from "../standing.ts";
 import { parseCalms } from "./calm-text.ts";
@@ -105,6 +105,15 @@ test("nextCalm counts nothing without data, with the old limit, or of another da
   });
   expect(new Watch().days(8, unknown).proposed()).toEqual([]);
   expect(new Watch().days(8, () => ({ pods: daemons().slice(1) })).proposed()).toEqual([]);
+});
+
+test("nextCalm counts nothing while another CNI daemon has the same limit, because a view names no daemon", () => {
+  const levee = (memoryLimit: string): Partial<World> => {
+    const containers = [{ name: "daemon", memoryLimit, memoryRequest: "" }];
+    return { daemonSets: [raised, { ...multus, namespace: "levee-system", name: "levee", uid: "l1", containers }] };
+  };
+  expect(new Watch().days(8, () => levee("1024Mi")).proposed()).toEqual([]);
+  expect(new Watch().days(8, () => levee("128Mi")).proposed()).toEqual([lowered]);
 });
 
 test("nextCalm goes on under another leader and after a restart, which neither begin the week anew nor invent one", () => {

@@ -42,7 +42,8 @@ export function watchedNow(world: World, { cniDaemons }: GuardSettings): readonl
     if (daemonSet === undefined || mark === undefined || limitBytes === undefined) return [];
     const pods = daemonPods(daemonSet, world);
     const nodes = new Set(pods.map(({ node }) => node));
-    const views = world.nodeViews.filter((view) => nodes.has(view.node) && isOf(view, limitBytes));
+    const hasTwin = world.daemonSets.some((one) => one !== daemonSet && isCniDaemon(one, limitBytes, cniDaemons));
+    const views = world.nodeViews.filter((view) => nodes.has(view.node) && !hasTwin && isOf(view, limitBytes));
     return [{ daemonSet, container, limit: mark.limit, limitBytes, pods, views }];
   });
 }
@@ -57,9 +58,26 @@ export function daemonPods(
   return found;
 }
 
+/** A view names no daemon, so of two CNI daemons with one limit (Levee beside Multus) nobody knows which one it is of. */
+function isCniDaemon(
+  { namespace, name, containers }: DaemonSetFacts,
+  limitBytes: number,
+  cniDaemons: GuardSettings["cniDaemons"],
+): boolean {
+  return cniDaemons.some((known) => {
+    if (known.namespace !== namespace || known.daemonSet !== name) return false;
+    const limit = containers.find((one) => one.name === known.container)?.memoryLimit ?? "";
+    return isSameLimit(memoryBytes(limit) ?? 0, limitBytes);
+  });
+}
+
 /** A daemon tells its own limit: one with another limit is another daemon, or still has the old one. */
 function isOf({ memoryBytes: usedBytes = 0, memoryLimitBytes, oomKills }: NodeViewFacts, limitBytes: number): boolean {
-  return usedBytes > 0 && oomKills !== undefined && Math.abs((memoryLimitBytes ?? 0) - limitBytes) < pageBytes;
+  return usedBytes > 0 && oomKills !== undefined && isSameLimit(memoryLimitBytes ?? 0, limitBytes);
+}
+
+function isSameLimit(one: number, other: number): boolean {
+  return Math.abs(one - other) < pageBytes;
 }
 
 /**
