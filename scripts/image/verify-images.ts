@@ -65,13 +65,15 @@ export function copyTree(folder: string): void {
   copyPackages(folder);
 }
 
-/** Copies the packages that the program contains. */
+/** Copies the packages that the program contains, with those that these need. */
 export function copyPackages(folder: string): void {
-  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    dependencies: Readonly<Record<string, string>>;
-  }; // our own file
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Readonly<Record<string, { readonly dev?: boolean; readonly optional?: boolean }>>;
+  }; // as npm writes it
   copyAll(
-    Object.keys(dependencies).map((name) => `node_modules/${name}`),
+    Object.entries(packages).flatMap(([path, { dev, optional }]) =>
+      path === "" || dev === true || optional === true ? [] : [path],
+    ),
     folder,
   );
 }

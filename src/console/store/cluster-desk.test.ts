@@ -184,9 +184,11 @@ describe("ClusterDesk", () => {
   test("shows what it may see, and names what it may not and what is not there", async () => {
     await using open = await setUp({
       "/api/v1/nodes": new KubeError("api-refused", "nodes is forbidden", { status: 403 }),
+      "/api/v1/pods": new KubeError("api-refused", "storage is (re)initializing", { status: 429 }),
       "/apis/levee.dev/v1alpha1/rebootgates": new KubeError("api-refused", "not found", { status: 404 }),
     });
     const { sources, nodes, decisions } = open.desk.parts();
+    expect(sources.find(({ name }) => name === "pods")).toMatchObject({ state: "starting" });
     expect(sources.find(({ name }) => name === "nodes")).toMatchObject({
       state: "refused",
       why: expect.stringContaining("forbidden"),

@@ -28,7 +28,7 @@ const optional: ReadonlySet<string> = new Set(["rebootgates", "network-attachmen
 
 /** How fresh the copy of one kind is. While its watch is open, it is as fresh as now. */
 function sourceOf(health: ReflectorHealth, nowMs: number): ConsoleSource {
-  const { resource: name, isSynced, isAbsent, isUnreachable, lastError, lastEventAgeMs } = health;
+  const { resource: name, isSynced, isAbsent, isForbidden, lastError, lastEventAgeMs } = health;
   const asOfMs = lastEventAgeMs === undefined ? 0 : Math.round(nowMs - lastEventAgeMs);
   if (isAbsent) {
     const why = optional.has(name) ? "" : "the cluster has no such kind: kubectl apply -f crds.yaml of the release";
@@ -37,7 +37,7 @@ function sourceOf(health: ReflectorHealth, nowMs: number): ConsoleSource {
   if (lastError === undefined)
     return isSynced ? { name, state: "live", asOfMs: nowMs, why: "" } : { name, state: "starting", asOfMs: 0, why: "" };
   // Facts that were read once are shown, however old; a viewer without the right never had any.
-  const state = isSynced ? "stale" : isUnreachable ? "starting" : "refused";
+  const state = isSynced ? "stale" : isForbidden ? "refused" : "starting";
   return { name, state, asOfMs, why: lastError };
 }
 

@@ -16,6 +16,7 @@ const healthy: ReflectorHealth = {
   lastError: undefined,
   failingSinceMs: undefined,
   isUnreachable: false,
+  isForbidden: false,
   isAbsent: false,
 };
 const idle: OutboxHealth = { waiting: 0, sending: 0, dropped: 0, awaySinceMs: undefined, refusal: undefined };

@@ -22,6 +22,8 @@ export interface ReflectorHealth {
   readonly failingSinceMs: number | undefined;
   /** No answer comes at all, as opposed to a refusal. */
   readonly isUnreachable: boolean;
+  /** The server says that we may not, as opposed to "not now". */
+  readonly isForbidden: boolean;
   /** The server has no such resource: the CRD is not installed. */
   readonly isAbsent: boolean;
 }
@@ -110,6 +112,7 @@ export class HealthFacts {
       lastError: failure?.error,
       failingSinceMs: failure?.sinceMs,
       isUnreachable: failure?.isUnreachable ?? false,
+      isForbidden: failure?.status === 401 || failure?.status === 403,
       isAbsent: this.isAbsent,
     };
   }
