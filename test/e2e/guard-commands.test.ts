@@ -222,7 +222,8 @@ group("levee decisions to the end", () => {
     await write(stop.name, { phase: "Succeeded", message: "All checks hold", endedAt: at, steps });
     const { status, out } = await levee("alice", "report", stop.name);
     expect(status).toBe(0);
-    expect(out).toStartWith("# Post-mortem: stop-fc-desktop-1\n\n## Summary\n");
+    expect(out).toStartWith("# Post-mortem: stop-fc-desktop-1\n\n| Field | Value |\n");
+    expect(out).toContain("| **Status** | Succeeded |\n\n## Summary\n");
     expect(out).toContain("seen 3 of \\*them\\*");
     const stored = server.must(["-n", "levee-system", "get", "decision,decisionapproval", "-o", "json"]);
     const known = new Set(stored.match(/\d+/gu));
