@@ -1,5 +1,4 @@
 import { LeveeError } from "../../../base/errors.ts";
-import { kubeStatusOf } from "../../../kube/client/api.ts";
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import { isCausePresent, startedOf, stuckOf } from "../../decide/cause-present.ts";
 import { handReason } from "../../decide/causes/put-back.ts";
@@ -11,17 +10,12 @@ import { cronJobAbove, topOwnerOf } from "../../detect/top-owner.ts";
 import type { World } from "../../facts/world.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
-import { isPassing } from "../running-decision.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
-import type { PatchOperation } from "./workload-patch.ts";
 import { scaleMissing, scalePatch, scalePath, suspendPatch } from "./scale-patch.ts";
+import { isChangedSince, patchUntil, rehearsePatch, type PatchOperation } from "./workload-patch.ts";
 
 /** As for a new plan: fewer that have started do not make it wrong. */
 const driftMax = 10;
-const requestMs = 10_000;
-/** The patch tests what was read, so a second one after a lost answer changes nothing. */
-const tries = 5;
-const betweenTriesMs = 1_000;
 
 /** Makes the owner of a backlog smaller or suspends it. Its own controller removes the pods. */
 export const scaleOwnerRunner: StepRunner<ScaleOwnerStep> = {
@@ -42,11 +36,11 @@ export const scaleOwnerRunner: StepRunner<ScaleOwnerStep> = {
     if ("problem" in found) return found.problem;
     if ("isDone" in found) return undefined;
     try {
-      await send(path, found.patch, context, "?dryRun=All");
+      await rehearsePatch(context.api, path, found.patch);
       return undefined;
     } catch (thrown) {
       // Another writer was faster; the step itself reads again.
-      return kubeStatusOf(thrown) === 422 ? undefined : refusalText(thrown);
+      return isChangedSince(thrown) ? undefined : refusalText(thrown);
     }
   },
 
@@ -94,19 +88,15 @@ function endsProblem(change: ScaleOwner, decision: Decision, seen: World): strin
 
 /** True when this call changed it, false when it was so already. */
 async function change(scaleOwner: ScaleOwner, context: StepContext, title: string): Promise<boolean> {
+  const { kind, namespace, name, uid } = scaleOwner;
   const path = pathOf(scaleOwner);
-  for (let attempt = 1; ; attempt += 1) {
-    const found = scalePatch(scaleOwner, await readObject(context.api, path));
-    if ("isDone" in found) return false;
-    if ("problem" in found) throw new LeveeError("not-ready", `Cannot change it: ${found.problem}`);
-    await context.intend(1, [scaleOwner.uid]);
-    if (await sent(path, found.patch, context, attempt === tries)) {
-      const { kind, namespace, name } = scaleOwner;
-      context.audit(title, [`${kind.toLowerCase()}/${namespace}/${name}`], "changed");
-      return true;
-    }
-    await context.clock.sleep(betweenTriesMs, context.signal);
-  }
+  const target = { path, uid, title, object: `${kind.toLowerCase()}/${namespace}/${name}`, result: "changed" };
+  const found = await patchUntil(context, target, async () => {
+    const needed = scalePatch(scaleOwner, await readObject(context.api, path));
+    if ("problem" in needed) throw new LeveeError("not-ready", `Cannot change it: ${needed.problem}`);
+    return "isDone" in needed ? { wasSo: true } : needed;
+  });
+  return "isDone" in found;
 }
 
 /** Why a Job of the plan was left alone; undefined when it is suspended. */
@@ -116,57 +106,27 @@ async function suspendJob(
   context: StepContext,
 ): Promise<string | undefined> {
   const path = scalePath("Job", namespace, name);
-  for (let attempt = 1; ; attempt += 1) {
-    const live = await readObject(context.api, path);
-    if (live === undefined) return "it is gone";
-    if (textOf(objectOf(objectOf(live)["metadata"])["uid"]) !== uid) return "it was replaced";
-    const found = suspendPatch(uid, live);
-    if ("isDone" in found || "problem" in found) return undefined;
-    // What has started since the proposal would be ended.
-    if (isStarted(live)) return "a pod of it is ready";
-    await context.intend(2, [uid]);
-    if (await sent(path, found.patch, context, attempt === tries)) {
-      context.audit("suspend a Job", [`job/${namespace}/${name}`], "suspended");
-      return undefined;
-    }
-    await context.clock.sleep(betweenTriesMs, context.signal);
-  }
+  const object = `job/${namespace}/${name}`;
+  const target = { path, uid, title: "suspend a Job", object, result: "suspended", batch: 2 };
+  const found = await patchUntil(context, target, async () => lookAtJob(uid, await readObject(context.api, path)));
+  return "left" in found ? found.left : undefined;
+}
+
+function lookAtJob(
+  uid: string,
+  live: unknown,
+): { readonly patch: readonly PatchOperation[] } | { readonly left: string | undefined } {
+  if (live === undefined) return { left: "it is gone" };
+  if (textOf(objectOf(objectOf(live)["metadata"])["uid"]) !== uid) return { left: "it was replaced" };
+  const found = suspendPatch(uid, live);
+  if ("isDone" in found || "problem" in found) return { left: undefined };
+  // What has started since the proposal would be ended.
+  return isStarted(live) ? { left: "a pod of it is ready" } : found;
 }
 
 function isStarted(job: unknown): boolean {
   const { ready } = objectOf(objectOf(job)["status"]);
   return typeof ready === "number" && ready > 0;
-}
-
-/** False to try again: the patch may not have arrived, or the object has changed since the read. */
-async function sent(
-  path: string,
-  patch: readonly PatchOperation[],
-  context: StepContext,
-  isLast: boolean,
-): Promise<boolean> {
-  try {
-    await send(path, patch, context, "");
-    return true;
-  } catch (thrown) {
-    if (isLast || !(isPassing(thrown) || kubeStatusOf(thrown) === 422)) throw thrown;
-    return false;
-  }
-}
-
-async function send(
-  path: string,
-  patch: readonly PatchOperation[],
-  { api }: StepContext,
-  query: string,
-): Promise<void> {
-  await api.call({
-    method: "PATCH",
-    path: `${path}${query}`,
-    body: JSON.stringify(patch),
-    contentType: "application/json-patch+json",
-    deadlineMs: requestMs,
-  });
 }
 
 function doneText(scaleOwner: ScaleOwner, isOurs: boolean): string {

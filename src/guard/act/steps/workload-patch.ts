@@ -26,6 +26,8 @@ interface PatchTarget {
   readonly title: string;
   readonly object: string;
   readonly result: string;
+  /** Of a step that changes several objects; the first unless told. */
+  readonly batch?: number;
 }
 
 /**
@@ -48,11 +50,11 @@ export async function patchUntil<T extends object>(
 /** False to try again: the patch may not have arrived, or the object has changed since the read. */
 async function tryPatch(
   context: StepContext,
-  { path, uid, title, object, result }: PatchTarget,
+  { path, uid, title, object, result, batch = 1 }: PatchTarget,
   patch: readonly PatchOperation[],
   isLast: boolean,
 ): Promise<boolean> {
-  await context.intend(1, [uid]);
+  await context.intend(batch, [uid]);
   try {
     await sendPatch(context.api, path, patch);
     context.audit(title, [object], result);
