@@ -17,6 +17,12 @@ export function reservedEvent(pod: ClusterPod, changes: Partial<EventFacts> = {}
   });
 }
 
+/** Kubelet has tried to remove the pod's sandbox for twenty minutes. */
+export function removalEvent(pod: ClusterPod, reason: "FailedKillPod" | "SandboxChanged"): EventFacts {
+  const { isNameReserved: _name, ...event } = reservedEvent(pod, { reason });
+  return event;
+}
+
 /** 24 pods of a Deployment on one node whose names stay reserved, as in the incident. */
 export function reservedNames(facts: Partial<World> = {}, count = 24): World {
   const pods = ownedPods("ReplicaSet/web-6f9c", count, { node: "rke2-agent1" });

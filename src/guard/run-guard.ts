@@ -6,7 +6,9 @@ import { isPassing } from "./act/running-decision.ts";
 import { stepRunners } from "./act/step-runners.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import type { ApplicationSource, World } from "./facts/world.ts";
+import type { MemoryQuestion } from "./facts/memory-past.ts";
 import { argoOwners } from "./decide/argo-owners.ts";
+import { memoryQuestions } from "./decide/lower/memory-questions.ts";
 import { GitMirrors } from "./git/git-mirrors.ts";
 import { GitSource } from "./git/git-source.ts";
 import { LockRunner } from "./git/lock-runner.ts";
@@ -18,7 +20,8 @@ import type { GateSettings } from "./gate/gate-settings.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import type { Alertmanager } from "./observe/ask-alertmanager.ts";
-import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
+import { ClusterFacts } from "./observe/cluster-facts.ts";
+import type { OtherSources } from "./observe/other-sources.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { CalmKeeper } from "./reconcile/calm-keeper.ts";
 import { Executor, lanes } from "./reconcile/executor.ts";
@@ -65,7 +68,8 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const calm = new CalmKeeper(options);
   const mirrors = options.git ?? noRepositories(options);
   const git = new GitSource({ ...options, mirrors, wanted: () => cniSources(facts.world(), settings) });
-  const live = new LiveSources({ ...options, facts: () => facts });
+  const questions = (): readonly MemoryQuestion[] => memoryQuestions(facts.world(), settings);
+  const live = new LiveSources({ ...options, facts: () => facts, memoryQuestions: questions });
   const notes = (): readonly string[] => [...limits.notes, ...live.notes()];
   const gates = gateObjects(options);
   const rebootGates = (): World["rebootGates"] => (gates === undefined ? [] : gates.known());
@@ -198,6 +202,7 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
     ...leading,
     runners: { ...stepRunners, LockToGit: new LockRunner(leading.git) },
     signal,
+    taken: new Set<string>(),
     world: () => facts.world(),
     isCurrent: () => facts.isCurrent(),
     decisions: () => facts.decisions(),

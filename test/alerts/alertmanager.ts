@@ -24,7 +24,8 @@ export class Alertmanager {
     this.#end = end;
   }
 
-  static async start(config: object): Promise<Alertmanager> {
+  /** `host`: where it listens; loopback unless others must reach it. */
+  static async start(config: object, host = "127.0.0.1"): Promise<Alertmanager> {
     const folder = await mkdtemp(join(tmpdir(), "levee-alertmanager-"));
     const port = await freePort();
     // JSON is YAML.
@@ -32,14 +33,14 @@ export class Alertmanager {
     const args = [
       `--config.file=${join(folder, "config.yml")}`,
       `--storage.path=${join(folder, "data")}`,
-      `--web.listen-address=127.0.0.1:${port}`,
+      `--web.listen-address=${host}:${port}`,
       "--cluster.listen-address=",
     ];
     const child = spawn("prometheus-alertmanager", args, { stdio: ["ignore", "ignore", "pipe"] });
     let log = "";
     child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
     const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
-    const manager = new Alertmanager(`http://127.0.0.1:${port}`, async () => {
+    const manager = new Alertmanager(`http://${host}:${port}`, async () => {
       child.kill("SIGKILL");
       await ended;
       await rm(folder, { recursive: true, force: true });

@@ -1,13 +1,9 @@
 /** What the guard's Verify asks a real Prometheus about probes; the exporter is a page of this test. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { probesProblem } from "../../src/guard/observe/ask-prometheus.ts";
-import { freePort } from "../lab/free-port.ts";
 import { until } from "./alertmanager.ts";
+import { RealPrometheus } from "./real-prometheus.ts";
 
 const site = "https://site.example";
 const shop = "https://shop.example";
@@ -17,12 +13,9 @@ const startedMs = Date.now();
 /** What each probe says, by what it probes; one that is not here hangs until Prometheus gives up. */
 const values = new Map<string, number>();
 let exporter: ReturnType<typeof Bun.serve>;
-let url: string;
-let folder: string;
-let end: () => Promise<void>;
+let prometheus: RealPrometheus;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "levee-probes-"));
   exporter = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -31,18 +24,17 @@ beforeAll(async () => {
       return value === undefined ? new Promise(() => undefined) : new Response(`probe_success ${value}\n`);
     },
   });
-  url = await startPrometheus();
+  prometheus = await RealPrometheus.start(config(), history());
 }, 60_000);
 
 afterAll(async () => {
-  await end();
+  await prometheus.end();
   await exporter.stop(true);
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** As blackbox-exporter's page says it: the target is a parameter, and becomes the instance. */
-async function startPrometheus(): Promise<string> {
-  const config = {
+function config(): object {
+  return {
     global: { scrape_interval: "1s", scrape_timeout: "500ms" },
     scrape_configs: [
       {
@@ -57,35 +49,18 @@ async function startPrometheus(): Promise<string> {
       },
     ],
   };
-  await giveHistory();
-  const file = join(folder, "prometheus.yml");
-  // JSON is YAML.
-  await writeFile(file, JSON.stringify(config));
-  const port = await freePort();
-  const args = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, "tsdb")}`];
-  const child = spawn("prometheus", [...args, `--web.listen-address=127.0.0.1:${port}`], { stdio: "ignore" });
-  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
-  end = async () => {
-    child.kill("SIGKILL");
-    await ended;
-  };
-  return `http://127.0.0.1:${port}`;
 }
 
 /** A sample every ten minutes from the day before. */
-async function giveHistory(): Promise<void> {
+function history(): readonly string[] {
   const labels = `{instance="${old}",job="blackbox"}`;
   const firstSeconds = Math.floor(startedMs / 1_000) - 86_400 + 60;
   const lines = Array.from({ length: 144 }, (_, index) => `probe_success${labels} 0 ${firstSeconds + index * 600}`);
-  const file = join(folder, "history");
-  await writeFile(file, `${["# TYPE probe_success gauge", ...lines, "# EOF"].join("\n")}\n`);
-  const args = ["tsdb", "create-blocks-from", "openmetrics", file, join(folder, "tsdb")];
-  const { status, stderr } = spawnSync("promtool", args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`promtool failed: ${stderr}`);
+  return ["# TYPE probe_success gauge", ...lines];
 }
 
 function problem(sinceMs: number): Promise<string | undefined> {
-  return probesProblem(systemClock, { url }, sinceMs, new AbortController().signal);
+  return probesProblem(systemClock, prometheus, sinceMs, new AbortController().signal);
 }
 
 /** What it says after a few scrapes: the last value is the one of now. */

@@ -41,6 +41,8 @@ beforeAll(async () => {
   server = await startGuardServer();
   server.must(["create", "namespace", "fc"]);
   server.must(["label", "namespace", "fc", "team=a"]);
+  server.must(["create", "namespace", "ingress"]);
+  server.must(["label", "namespace", "ingress", "levee.dev/critical=false"]);
   server.must(["create", "clusterrolebinding", "too-much", "--clusterrole=cluster-admin", `--user=${guardUser}`]);
   await makePod(server, { name: "probe" });
   const path = `${pods}/probe`;
@@ -332,6 +334,17 @@ group("makes workloads smaller", () => {
     expect(await server.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
     expectRefused(await change([size], `${path}/many`), workloadPolicy, "none in kube-system or levee-system");
   });
+
+  test("nor those of a namespace that a site has named critical, whatever the label's value", async () => {
+    const path = "/apis/apps/v1/namespaces/ingress/deployments";
+    const metadata = { name: "many", labels: { app: "cni" } };
+    const body = { ...daemonSet, kind: "Deployment", metadata, spec: { ...daemonSet.spec, replicas: 5 } };
+    expect(await server.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
+    expectRefused(await change([size], `${path}/many`), workloadPolicy, "the label levee.dev/critical");
+    // A restart ends no pod for good.
+    const time = { op: "add", path: restart, value: "2026-05-11T10:30:00Z" };
+    expect(await change([time], `${path}/many?dryRun=All`)).toMatchObject({ code: 200 });
+  });
 });
 
 const podSpec = { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] };
@@ -383,6 +396,8 @@ group("suspends Jobs and CronJobs", () => {
     expect(await change([fewer], `${path}?dryRun=All`)).toMatchObject({ code: 200 });
     for (const value of [51, 0]) expectRefused(await change([{ ...fewer, value }], path), policy, "downwards only");
     expectRefused(await change([suspend], await made("kube-system", "CronJob")), policy, "kube-system");
+    for (const kind of ["Job", "CronJob"] as const)
+      expectRefused(await change([suspend], await made("ingress", kind)), policy, "the label levee.dev/critical");
   });
 });
 

@@ -1,17 +1,12 @@
 /** The way back from a raise, on a real API server with the policies as shipped: a week on the guard's own clock. */
 import { expect, test } from "bun:test";
-import { memoryParts } from "../../src/guard/decide/memory-parts.ts";
 import type { Decision } from "../../src/guard/decision/decision.ts";
-import { defaultGuardSettings as settings } from "../../src/guard/facts/guard-settings.ts";
-import type { KubeRequest } from "../../src/kube/client/api.ts";
-import { ActingGuard } from "./guard/guard-acting.ts";
-import { BrokenCni, daemonNodes, multusPath, prepareArgo } from "./guard/guard-repairing.ts";
-import { guardUser, startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
-import { needsServer } from "./needs-server.ts";
+import type { ActingGuard } from "./guard/guard-acting.ts";
+import { daemonNodes, multusPath, type BrokenCni } from "./guard/guard-repairing.ts";
+import { guardUser } from "./guard/guard-server.ts";
+import { raise as raiseLimit, repairTests } from "./guard/repair-bench.ts";
 import type { Answer, PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
-
-const { group, beforeAll, beforeEach, afterEach, afterAll } = needsServer("guard-lowers");
 
 const mebibyte = 2 ** 20;
 const minuteMs = 60_000;
@@ -26,58 +21,19 @@ let cni: BrokenCni;
 let limitBytes = 0;
 let usedBytes = 0;
 
-beforeAll(async () => {
-  server = await startGuardServer();
-  await prepareArgo(server);
-  await untilPoliciesCount(server);
-}, 120_000);
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  guard = new ActingGuard(server);
-  cni = new BrokenCni(guard);
+const { group, beforeAll } = repairTests("guard-lowers", (bench) => {
+  ({ server, guard, cni } = bench);
   guard.nodeViews = () =>
     daemonNodes.map((node) => ({
       ...{ node, atMs: Date.now() + guard.aheadMs, waiting: 0, running: 0, leaks: 0, oomKills: 0 },
       ...{ memoryBytes: usedBytes, memoryLimitBytes: limitBytes },
     }));
-  await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
-  await cni.make();
-}, 60_000);
-
-afterEach(async () => {
-  cni.endDaemons();
-  await guard.close();
 });
 
-/** The controller replaces the pods, which then tell their new limit. */
-function rollOut(): void {
-  guard.afterwards = async ({ method, path }: KubeRequest) => {
-    if (method !== "PATCH" || path !== multusPath) return;
-    limitBytes = Number.parseInt(cni.limit(), 10) * mebibyte;
-    await cni.report({});
-  };
-}
-
-/** Twenty pods wait, the daemon was killed, and an approved Decision raises its memory: 50Mi becomes 256Mi. */
+/** The new pods tell their new limit. */
 async function raise(namespace: string): Promise<void> {
-  await guard.avalanche(namespace, 20);
-  const parts = await until("the sum asks for 256Mi", () => {
-    const found = memoryParts(settings.cniDaemons.slice(0, 1), guard.facts.world());
-    return found.notes.some((note) => note.endsWith("256Mi")) ? found : undefined;
-  });
-  cni.hold();
-  rollOut();
-  const decision = await cni.decideOn([...parts.holds, ...parts.changes]);
-  expect(await guard.carryOut(decision)).toBe("Succeeded");
-  expect(cni.limit()).toBe("256Mi");
-  server.must(["-n", namespace, "delete", "pods", "--all", "--force", "--grace-period=0"]);
-  await cni.runDaemons();
-  await until("the watch has the daemons and no other pod", () => {
-    const { pods, daemonSets } = guard.facts.world();
-    const isMarked = daemonSets.some(({ memoryMarks }) => memoryMarks !== undefined);
-    return isMarked && [...pods].length === daemonNodes.length ? true : undefined;
+  await raiseLimit({ server, guard, cni }, namespace, () => {
+    limitBytes = Number.parseInt(cni.limit(), 10) * mebibyte;
   });
 }
 

@@ -6,14 +6,12 @@ import type { StepDraft } from "../../src/guard/decide/step-draft.ts";
 import type { Decision, DecisionPhase, StepStatus } from "../../src/guard/decision/decision.ts";
 import { findStuckWorkloads } from "../../src/guard/detect/stuck-workloads.ts";
 import type { KubeRequest } from "../../src/kube/client/api.ts";
-import { ActingGuard } from "./guard/guard-acting.ts";
-import { BrokenCni, multusPath, must, prepareArgo, verifyDraft } from "./guard/guard-repairing.ts";
-import { makePod, startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
-import { type PolicyServer } from "./policy-server.ts";
-import { needsServer } from "./needs-server.ts";
+import type { ActingGuard } from "./guard/guard-acting.ts";
+import { multusPath, must, verifyDraft, type BrokenCni } from "./guard/guard-repairing.ts";
+import { makePod } from "./guard/guard-server.ts";
+import { repairTests } from "./guard/repair-bench.ts";
+import type { PolicyServer } from "./policy-server.ts";
 import { until, untilNextSecond } from "./until.ts";
-
-const { group, beforeAll, beforeEach, afterEach, afterAll } = needsServer("guard-repairs");
 
 /** No pod waits here, so it is the next size above the one with which the daemon was killed. */
 const raised = "64Mi";
@@ -23,22 +21,9 @@ let server: PolicyServer;
 let guard: ActingGuard;
 let cni: BrokenCni;
 
-beforeAll(async () => {
-  server = await startGuardServer();
-  await prepareArgo(server);
-  await untilPoliciesCount(server);
-}, 120_000);
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  guard = new ActingGuard(server);
-  cni = new BrokenCni(guard);
-  await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
-  await cni.make();
-}, 60_000);
-
-afterEach(() => guard.close());
+const { group } = repairTests("guard-repairs", (bench) => {
+  ({ server, guard, cni } = bench);
+});
 
 function steps({ metadata }: Decision): readonly StepStatus[] {
   return guard.find(metadata.name).status?.steps ?? [];

@@ -2,6 +2,7 @@ import { objectsOf } from "../../guard/json-values.ts";
 import type { DaemonSetFacts } from "../../guard/facts/world.ts";
 import { projectDaemonSet } from "../../guard/observe/project-workloads.ts";
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
+import type { Named } from "../../kube/watch/object-store.ts";
 
 /** A DaemonSet that pod starts depend on, and what it is. */
 export interface CniDaemonSet extends DaemonSetFacts {
@@ -25,6 +26,17 @@ export function cniDaemonSet(item: unknown, told: readonly string[]): CniDaemonS
   const part = ownPart(objectOf(objectOf(item)["metadata"])) ?? (isMultus(item) ? "multus" : undefined);
   if (part !== undefined) return { ...found, part };
   return told.includes(`${found.namespace}/${found.name}`) ? { ...found, part: toldPart(found.name) } : undefined;
+}
+
+/** The same for a reader who hears later what the guard's options name. */
+export function daemonSetSeen(
+  item: unknown,
+): (Named & { readonly isOurs: boolean; readonly isCni: boolean }) | undefined {
+  const found = projectDaemonSet(item);
+  if (found === undefined) return undefined;
+  const known = cniDaemonSet(item, []);
+  const { namespace, name } = found;
+  return { namespace, name, isCni: known !== undefined, isOurs: known !== undefined && isLeveeDaemon(known) };
 }
 
 export function partText({ part }: CniDaemonSet): string {

@@ -1,7 +1,10 @@
 import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
 import { shippedDefinitions } from "../../guard/approve/shipped-definitions.ts";
+import { GuardConfigMap } from "../../guard/act/guard-config-map.ts";
 import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
 import type { RemovalBudget } from "../../guard/act/removal/removal-budget.ts";
+import { parseCalms } from "../../guard/decide/lower/calm-text.ts";
+import type { MemoryCalm } from "../../guard/facts/memory-calm.ts";
 import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
 import { projectClusterPod } from "../../guard/facts/project-cluster-pod.ts";
 import type { DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
@@ -40,6 +43,8 @@ export interface Snapshot {
   readonly approvers: Seen<readonly Approver[]>;
   readonly mayAct: Seen<boolean>;
   readonly budget: Seen<RemovalBudget>;
+  /** What the guard has written down of the memory limits that it raised. */
+  readonly calms: Seen<readonly MemoryCalm[]>;
   /** Empty without metrics.k8s.io. */
   readonly usage: Seen<readonly ContainerUsage[]>;
 }
@@ -81,10 +86,11 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
     see(asking, () => decisionsOf(asking, namespace)),
     seeList(asking, gatesPath, parseRebootGate),
   ]);
-  const [approvers, acts, budget, usage] = await Promise.all([
+  const [approvers, acts, budget, calms, usage] = await Promise.all([
     seeApprovers(asking),
     seeObject(asking, `${rbac}/clusterrolebindings/levee-guard-acts`),
     see(asking, async () => (await new BudgetStore(asking.api, namespace).read()).budget),
+    see(asking, async () => parseCalms((await new GuardConfigMap(asking.api, namespace, "memory-calm").read()).text)),
     seeList(asking, "/apis/metrics.k8s.io/v1beta1/pods", usageOf),
   ]);
   return {
@@ -95,6 +101,7 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
     lease: mapped(lease, guardLease),
     mayAct: mapped(acts, (binding) => binding !== undefined),
     budget,
+    calms,
     usage: mapped(usage, (lists) => lists.flat()),
   };
 }
@@ -108,7 +115,7 @@ function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot
   return {
     ...{ namespace, nowMs, version: unseen, nodes: unseen, namespaces: unseen, pods: unseen, daemonSets: unseen },
     ...{ guard: unseen, lease: unseen, policies: unseen, definitions: unseen, decisions: unseen, approvers: unseen },
-    ...{ gates: unseen, mayAct: unseen, budget: unseen, usage: unseen, siteNeeds: unseen },
+    ...{ gates: unseen, mayAct: unseen, budget: unseen, calms: unseen, usage: unseen, siteNeeds: unseen },
   };
 }
 

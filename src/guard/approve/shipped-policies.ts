@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "a9b527e7f935a91111f7fe8b21de8083b9283968db14acdf27e401fdced58187",
+    specHash: "629c85cf7cd06574492a8dce0af6e52baf879f9f8f4a5d970bc948578327d8e8",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -49,7 +49,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-suspends-jobs-only",
-    specHash: "2ed55cc2953963beb3ff3760632e429e04c26b4472840ab6180b351521b70709",
+    specHash: "7bd740df2eae31c6a2134ab451b9f6c88db35b3781d76113a2b4f034b5201f6d",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",

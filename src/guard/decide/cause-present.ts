@@ -1,7 +1,7 @@
 import type { Decision } from "../decision/decision.ts";
 import { isMember, isStuck, membersMin } from "../detect/avalanche.ts";
 import { isRebootLate } from "../detect/reboot-backlog.ts";
-import { findReservedNames, isStillHeld } from "../detect/reserved-names.ts";
+import { findReservedNames, stillHeld } from "../detect/reserved-names.ts";
 import { isLive, isOfOwner } from "../detect/runaway.ts";
 import { cronJobAbove, topOwnerOf } from "../detect/top-owner.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
@@ -27,7 +27,10 @@ export function isCausePresent(decision: Decision, world: World, settings: Guard
     case "RunawayWorkload":
       return isRunawayPresent(decision, world, settings);
     case "ReservedSandboxNames":
-      return isStillHeld(askedUids(decision), world) || findReservedNames(world, new Set()) !== undefined;
+      return (
+        stillHeld(askedUids(decision), world, settings).size > 0 ||
+        findReservedNames(world, settings, new Set()) !== undefined
+      );
     case "RebootBacklog":
       return isRebootLate(world);
     case "MemoryNoLongerNeeded":

@@ -1,6 +1,18 @@
+import { criticalLabel } from "../facts/critical-label.ts";
 import type { Dependency } from "../facts/depended-on.ts";
 import type { World } from "../facts/world.ts";
 import type { Symptom } from "../detect/symptoms.ts";
+import { kubectl } from "./kubectl-lines.ts";
+
+/** For a plan that makes a workload smaller in a namespace that nobody named, although objects show that others depend on it. */
+export function neededNotes(namespace: string, { dependencies = [] }: World): readonly string[] {
+  const needed = dependencies.filter((one) => one.namespace === namespace);
+  if (needed.length === 0) return [];
+  const line = kubectl("label", "namespace", namespace, `${criticalLabel}=true`);
+  return [
+    `Others depend on ${reasonText([namespace, needed])}, and this makes a workload there smaller. To leave such a change to a person in future: ${line}`,
+  ];
+}
 
 /** Its pods go first anyway. */
 const systemNamespace = "kube-system";

@@ -1,7 +1,7 @@
-/** All options that our lines use. The first four take the next word as their value. */
+/** All options that our lines use. The first five take the next word as their value. */
 const options =
-  /^(?:-[ncop]|-A|--all-namespaces|--overwrite|--type=(?:json|merge)|--(?:hard=pods|limits=memory|requests=memory|field-selector|replicas)=.*)$/;
-const takesWord = /^-[ncop]$/;
+  /^(?:-[lncop]|-A|--all-namespaces|--overwrite|--type=(?:json|merge)|--(?:hard=pods|limits=memory|requests=memory|field-selector|replicas)=.*)$/;
+const takesWord = /^-[lncop]$/;
 
 /**
  * The line that a person types to do the same by hand. Words from outside are quoted, although the API server checks
@@ -39,6 +39,26 @@ export function removalLine({ namespace, decision, step }: RemovalOf, force: boo
   const options = `{"kind":"DeleteOptions","apiVersion":"v1",${grace}"preconditions":{"uid":"%s"}}`;
   const remove = `printf '${options}' "$uid" | kubectl delete --raw "/api/v1/namespaces/$namespace/pods/$name" -f -`;
   return `${list} | while read -r namespace name uid; do ${remove}; done`;
+}
+
+/** A line of this many names of full length stays below the CRD's limit. */
+const namesPerLine = 20;
+
+/** The lines that let suspended Jobs run again. */
+export function resumeJobLines(namespace: string, names: readonly string[]): readonly string[] {
+  const patch = `kubectl -n ${shellWord(namespace)} patch job "$name" --type=merge -p '{"spec":{"suspend":false}}'`;
+  return Array.from({ length: Math.ceil(names.length / namesPerLine) }, (_, index) => {
+    const some = names.slice(index * namesPerLine, (index + 1) * namesPerLine);
+    return `for name in ${some.map(shellWord).join(" ")}; do ${patch}; done`;
+  });
+}
+
+/** Takes Jobs from Kueue, which then suspends them and does not resume them. Its objects have the UID of the Job as a label. */
+export function kueueStopLine(namespace: string, uids: readonly string[]): string {
+  const selector = `kueue.x-k8s.io/job-uid in (${uids.join(",")})`;
+  const list = kubectl("-n", namespace, "get", "workloads.kueue.x-k8s.io", "-l", selector, "-o", "name");
+  const patch = kubectl("-n", namespace, "patch", "--type=merge", "-p", '{"spec":{"active":false}}');
+  return `${list} | xargs -r -n 1 ${patch}`;
 }
 
 /** Kind and name come from owner references, which can hold anything. */

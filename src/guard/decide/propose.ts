@@ -96,7 +96,7 @@ function told(seen: SeenCause<Avalanche>): Pick<PlanContent, "story" | "evidence
     clientSays === "" ? "their client gives no name" : `their client calls itself ${quotedText(clientSays)}`;
   return {
     story: [
-      `: no controller will ever delete them, and kubelet keeps asking for their network on ${nodes.size} nodes`,
+      `: no controller will ever delete them, and kubelet keeps asking for their network on ${nodes.size === 1 ? "one node" : `${nodes.size} nodes`}`,
       `The oldest was created at ${timeText(sinceMs)}; ${growthText(recent)}; ${client}`,
     ],
     evidence: evidenceOf(

@@ -99,12 +99,19 @@ export function byAge(left: Decision, right: Decision): number {
   return ageMs || one.name.length - other.name.length || (one.name < other.name ? -1 : 1);
 }
 
-/** Rejecting a running recovery only stops it: its remaining pods go into a later Decision. */
+/** Rejecting one that has begun only stops it: what is left goes into a later Decision. */
 export function isAnswer(decision: Decision): boolean {
   const phase = decisionPhase(decision);
-  const isCutShort =
-    phase === "Rejected" && decision.spec.purpose === "Recover" && decision.status?.startedAt !== undefined;
+  const isCutShort = phase === "Rejected" && decision.status?.startedAt !== undefined && isAskedAnew(decision);
   return !withoutAnswer.has(phase) && !isCutShort;
+}
+
+/**
+ * The plan of a recovery or of a workload's stop follows the facts, so a later one differs from the one that was stopped.
+ * The stop of an avalanche would be the same again, and so would a question to a person.
+ */
+function isAskedAnew({ spec: { purpose, cause } }: Decision): boolean {
+  return purpose === "Recover" || (purpose === "StopSource" && cause === "RunawayWorkload");
 }
 
 function isQuota(step: Step): boolean {

@@ -25,7 +25,7 @@ export function findCauses(world: World, settings: GuardSettings): Causes {
   const taken = new Set<string>();
   const take = (members: Avalanche["members"]): void => members.forEach(({ uid }) => taken.add(uid));
   for (const { members } of avalanches) take(members);
-  const reserved = findReservedNames(world, taken);
+  const reserved = findReservedNames(world, settings, taken);
   take(reserved?.members ?? []);
   return { avalanches, reserved, runaways: findRunaways(world, settings, taken), reboots: findRebootBacklog(world) };
 }

@@ -60,6 +60,11 @@ export function isRebootLate({ rebootGates, nowMs }: World): boolean {
   );
 }
 
+/** Whether one more node has become late since then. */
+export function isLateSince({ waiting }: RebootBacklog, thenMs: number): boolean {
+  return waiting.some(({ sinceMs }) => sinceMs + rebootLateMs > thenMs);
+}
+
 export function rebootText({ waiting }: RebootBacklog): string {
   const names = waiting.length === 1 ? `Node ${waiting[0]?.node}` : `${waiting.length} nodes`;
   return `${names} ${waiting.length === 1 ? "has" : "have"} waited for a reboot for over a day`;

@@ -1,14 +1,15 @@
 import type { ClusterPod } from "../facts/cluster-pod.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { EventFacts, World } from "../facts/world.ts";
-import { isStuck } from "./avalanche.ts";
+import { isStuck, stuckAfterMs } from "./avalanche.ts";
 
 /** One or two are cleaned up by the runtime's next try, or by a person who deletes the pod. */
-const podsMin = 3;
+export const reservedMin = 3;
 /**
- * How long the runtime must have refused the same name. While an ADD is only slow, kubelet gives up after four minutes
- * and the name is free again; a name that stays taken for longer belongs to a sandbox whose DEL fails.
+ * How long it must have lasted, in times after which a pod is stuck: ten minutes. While an ADD is only slow, kubelet gives
+ * up after four minutes and the name is free again; a name that stays taken for longer belongs to a sandbox whose DEL fails.
  */
-const heldMs = 600_000;
+const heldTimes = 2;
 /** Kubelet retries and writes an event at least this often. */
 const freshMs = 600_000;
 /** Kubelet says it at each retry. */
@@ -34,6 +35,11 @@ export interface ReservedNames {
 const reservedSubject = "sandbox names that stay reserved";
 
 export interface HeldName {
+  /**
+   * What kubelet says. `Name`: the runtime refuses the pod its name. `Change`: the pod needs a new sandbox, and the old one
+   * cannot be removed before. `Removal`: the pod is being deleted, and its sandbox cannot be removed.
+   */
+  readonly why: "Name" | "Change" | "Removal";
   /** The sandbox that has the name, by the event; empty when the event does not say it. For display only. */
   readonly sandbox: string;
   readonly sinceMs: number;
@@ -41,49 +47,80 @@ export interface HeldName {
 }
 
 /** Counts nodes with enough such pods. `taken` are pods that another cause has. */
-export function findReservedNames(world: World, taken: ReadonlySet<string>): ReservedNames | undefined {
-  const held = heldNames(world.events, world.nowMs);
-  if (held.size < podsMin) return undefined;
+export function findReservedNames(
+  world: World,
+  settings: GuardSettings,
+  taken: ReadonlySet<string>,
+): ReservedNames | undefined {
+  const held = heldNames(world, settings);
+  if (held.size < reservedMin) return undefined;
   const members: ClusterPod[] = [];
-  for (const pod of world.pods) if (held.has(pod.uid) && !taken.has(pod.uid) && isHeld(pod, world)) members.push(pod);
+  for (const pod of world.pods) if (!taken.has(pod.uid) && isHeld(pod, held.get(pod.uid), world)) members.push(pod);
   const nodes = [...Map.groupBy(members, ({ node }) => node)]
-    .filter(([, pods]) => pods.length >= podsMin)
+    .filter(([, pods]) => pods.length >= reservedMin)
     .toSorted(([left, most], [right, more]) => more.length - most.length || (left < right ? -1 : 1));
   return nodes.length === 0 ? undefined : reservedOf(nodes, held);
 }
 
-/** Whether one of these pods still cannot start on its node. */
-export function isStillHeld(uids: ReadonlySet<string>, world: World): boolean {
-  const held = heldNames(world.events, world.nowMs);
-  for (const pod of world.pods) if (uids.has(pod.uid) && held.has(pod.uid) && isHeld(pod, world)) return true;
-  return false;
-}
-
-export function reservedText({ members, nodes }: ReservedNames): string {
-  const [first = ""] = nodes.keys();
-  const where = nodes.size === 1 ? first : `${nodes.size} nodes`;
-  return `${members.length} pods on ${where} cannot start: the names of their sandboxes stay reserved`;
-}
-
-function isHeld(pod: ClusterPod, { nowMs, stuckAfterMs }: World): boolean {
-  return !pod.isMirror && !pod.isDeleting && isStuck(pod, nowMs, stuckAfterMs);
-}
-
-/** The pod itself is looked at too, because any writer of events can claim this. */
-function heldNames(events: readonly EventFacts[], nowMs: number): ReadonlyMap<string, HeldName> {
-  const found = new Map<string, HeldName>();
-  for (const event of events) {
-    const { podUid, firstMs = nowMs, count, sandbox = "" } = event;
-    if (podUid === "" || !isLasting(event, nowMs)) continue;
-    const before = found.get(podUid);
-    if (before === undefined || firstMs < before.sinceMs) found.set(podUid, { sandbox, sinceMs: firstMs, count });
-  }
+/** Which of these pods still cannot start or end on their nodes. */
+export function stillHeld(uids: ReadonlySet<string>, world: World, settings: GuardSettings): ReadonlySet<string> {
+  const held = heldNames(world, settings);
+  const found = new Set<string>();
+  for (const pod of world.pods) if (uids.has(pod.uid) && isHeld(pod, held.get(pod.uid), world)) found.add(pod.uid);
   return found;
 }
 
-function isLasting({ isNameReserved, firstMs, lastMs, count }: EventFacts, nowMs: number): boolean {
-  if (isNameReserved !== true || firstMs === undefined || count < timesMin) return false;
-  return lastMs - firstMs >= heldMs && nowMs - lastMs <= freshMs;
+export function reservedText({ members, nodes, held }: ReservedNames): string {
+  const [first = ""] = nodes.keys();
+  const where = nodes.size === 1 ? first : `${nodes.size} nodes`;
+  return [...held.values()].every(({ why }) => why === "Name")
+    ? `${members.length} pods on ${where} cannot start: the names of their sandboxes stay reserved`
+    : `${members.length} pods on ${where} cannot start or end: the runtime cannot remove their sandboxes`;
+}
+
+/** The pod itself is looked at too, because any writer of events can claim this. */
+function isHeld(pod: ClusterPod, held: HeldName | undefined, { nowMs, stuckAfterMs }: World): boolean {
+  if (held === undefined || pod.isMirror) return false;
+  return held.why === "Removal" ? pod.isDeleting : !pod.isDeleting && isStuck(pod, nowMs, stuckAfterMs);
+}
+
+function heldNames(world: World, settings: GuardSettings): ReadonlyMap<string, HeldName> {
+  const found = new Map<string, HeldName>();
+  const add = (event: EventFacts, why: HeldName["why"]): void => {
+    const { podUid, firstMs = world.nowMs, count, sandbox = "" } = event;
+    if (podUid === "" || !isLasting(event, world)) return;
+    const before = found.get(podUid);
+    if (before === undefined || firstMs < before.sinceMs) found.set(podUid, { why, sandbox, sinceMs: firstMs, count });
+  };
+  for (const event of world.events) if (event.isNameReserved === true) add(event, "Name");
+  const removals = world.removalEvents ?? [];
+  if (removals.length === 0) return found;
+  const sick = sickNodes(world, settings);
+  for (const event of removals)
+    if (!sick.has(event.node)) add(event, event.reason === "FailedKillPod" ? "Removal" : "Change");
+  return found;
+}
+
+/** Nodes whose CNI daemon is down or was killed: while it cannot carry out a DEL, the sandboxes are not what is wrong. */
+function sickNodes({ pods, nowMs, stuckAfterMs }: World, { cniDaemons }: GuardSettings): ReadonlySet<string> {
+  const daemons = new Set(cniDaemons.map((one) => `${one.namespace}/DaemonSet/${one.daemonSet}`));
+  const lastMs = nowMs - heldMsOf(stuckAfterMs);
+  const sick = new Set<string>();
+  for (const { namespace, owner, node, isReady, oomKilledMs } of pods)
+    if (daemons.has(`${namespace}/${owner}`) && (isReady !== true || oomKilledMs > lastMs)) sick.add(node);
+  return sick;
+}
+
+function isLasting(
+  { firstMs, lastMs, count }: EventFacts,
+  { nowMs, stuckAfterMs }: Pick<World, "nowMs" | "stuckAfterMs">,
+): boolean {
+  if (firstMs === undefined || count < timesMin) return false;
+  return lastMs - firstMs >= heldMsOf(stuckAfterMs) && nowMs - lastMs <= freshMs;
+}
+
+function heldMsOf(afterMs = stuckAfterMs): number {
+  return heldTimes * afterMs;
 }
 
 function reservedOf(

@@ -13,6 +13,8 @@ export interface TopOwner {
   readonly size?: number;
   /** Somebody has suspended it already. */
   readonly isSuspended?: boolean;
+  /** The queue of Kueue that suspends and resumes it. */
+  readonly queue?: string;
   readonly marks: OwnerMarks;
 }
 
@@ -35,20 +37,27 @@ interface Place {
 
 function replicaSetOwner(place: Place, { deployments, owners }: World): TopOwner {
   const own = findAt(owners?.replicaSets, place);
-  if (own !== undefined) return { kind: "ReplicaSet", ...place, uid: own.uid, size: own.replicas, marks: marksOf(own) };
-  // A ReplicaSet is named after its Deployment plus a hash.
-  const name = place.name.slice(0, Math.max(0, place.name.lastIndexOf("-")));
+  const isAdopted = own?.above.startsWith("Deployment/") === true;
+  if (own !== undefined && !isAdopted)
+    return { kind: "ReplicaSet", ...place, uid: own.uid, size: own.replicas, marks: marksOf(own) };
+  const name = isAdopted ? own.above.slice("Deployment/".length) : namedAfter(place.name);
   const above = findAt(deployments, { namespace: place.namespace, name });
   if (above === undefined) return { kind: "ReplicaSet", ...place, uid: "", marks: noMarks };
   const { uid = "", desired, marks = noMarks } = above;
   return { kind: "Deployment", namespace: place.namespace, name, uid, size: desired, marks };
 }
 
+/** A Deployment names its ReplicaSets after itself plus a hash. `projectReplicaSet` keeps those for which this is wrong. */
+export function namedAfter(replicaSet: string): string {
+  return replicaSet.slice(0, Math.max(0, replicaSet.lastIndexOf("-")));
+}
+
 function jobOwner(place: Place, { owners }: World): TopOwner {
   const job = findAt(owners?.jobs, place);
   if (job === undefined) return { kind: "Job", ...place, uid: "", marks: noMarks };
-  const { uid, parallelism, isSuspended } = job;
-  return { kind: "Job", ...place, uid, size: parallelism, isSuspended, marks: marksOf(job) };
+  const { uid, parallelism, isSuspended, queue } = job;
+  const found = { kind: "Job", ...place, uid, size: parallelism, isSuspended, marks: marksOf(job) };
+  return queue === undefined ? found : { ...found, queue };
 }
 
 function marksOf({ above, trackedBy, instance }: OwnerMarks): OwnerMarks {

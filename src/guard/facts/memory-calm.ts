@@ -14,4 +14,8 @@ export interface MemoryCalm {
   readonly kills: Readonly<Record<string, number>>;
   /** Why it began anew; empty at first. */
   readonly broken: string;
+  /** When the guard last saw a backlog of pods; 0 for never. */
+  readonly disturbedMs: number;
+  /** Prometheus has told it, and not the pods themselves. */
+  readonly isOfPrometheus?: true;
 }

@@ -3,7 +3,7 @@ export interface OwnerFacts {
   /** Unfinished ones. */
   readonly jobs: readonly JobFacts[];
   readonly cronJobs: readonly CronJobFacts[];
-  /** Those without a Deployment above them. */
+  /** Without those that are named after the Deployment above them. */
   readonly replicaSets: readonly ReplicaSetFacts[];
   readonly autoscalers: readonly AutoscalerFacts[];
 }
@@ -27,6 +27,8 @@ interface OwnerObject extends OwnerMarks {
 export interface JobFacts extends OwnerObject {
   readonly parallelism: number;
   readonly isSuspended: boolean;
+  /** The queue of Kueue that decides when it runs; absent without one. */
+  readonly queue?: string;
 }
 
 export interface CronJobFacts extends OwnerObject {

@@ -4,6 +4,7 @@ import type { ClusterPod } from "./cluster-pod.ts";
 import type { Dependency } from "./depended-on.ts";
 import type { MemoryCalm } from "./memory-calm.ts";
 import type { MemoryMark } from "./memory-mark.ts";
+import type { MemoryPast, PodUse } from "./memory-past.ts";
 import type { OwnerFacts, OwnerMarks } from "./owner-facts.ts";
 
 /** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
@@ -22,6 +23,8 @@ export interface World {
   readonly owners?: OwnerFacts;
   readonly services: readonly ServiceFacts[];
   readonly events: readonly EventFacts[];
+  /** Kubelet's words that it tries to remove a sandbox: `FailedKillPod` and `SandboxChanged`. */
+  readonly removalEvents?: readonly EventFacts[];
   /** `applications` and `projects` are empty where Argo CD is not installed. */
   readonly applications: readonly ApplicationFacts[];
   readonly projects: readonly ProjectFacts[];
@@ -42,6 +45,9 @@ export interface World {
   readonly dependencies?: readonly Dependency[];
   /** How calm the containers are whose memory the guard has raised; absent while it is not known yet. */
   readonly memoryCalms?: readonly MemoryCalm[] | undefined;
+  /** What Prometheus has of those containers, and what their pods use while less memory is tried. */
+  readonly memoryPasts?: readonly MemoryPast[];
+  readonly memoryUses?: readonly PodUse[];
   /** Notes for every proposal: the removal limits, how much of them is used, whether the breaker is open. */
   readonly notes: readonly string[];
 }
@@ -55,6 +61,8 @@ export interface NodeFacts {
   readonly address: string;
   /** When the condition Ready last changed; absent when unknown. */
   readonly readyChangedMs?: number;
+  /** When it joined the cluster; absent when unknown. */
+  readonly createdMs?: number;
   /** `spec.unschedulable`. */
   readonly isCordoned?: true;
   /** When the taint of a cordon was added; absent when unknown. */

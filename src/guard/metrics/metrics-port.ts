@@ -27,8 +27,8 @@ interface PortAnswer {
 }
 
 /**
- * Answers GET /metrics, /healthz, /readyz and, where it is set, /gate/NODE on every interface; any answer is a sign of life. If the port is taken, the
- * guard logs it and goes on.
+ * Answers GET /metrics, /healthz, /readyz and, where it is set, /gate/NODE on every interface; any answer is a sign of life.
+ * If the port is taken, the program logs it and goes on. The guard has such a port, and a console in a cluster.
  */
 export function openMetricsPort(port: number, answers: PortAnswers, logger: Logger): MetricsPort {
   const server = createServer({ maxHeaderSize: headBytesMax, requestTimeout: exchangeMsMax }, (request, response) => {
@@ -71,7 +71,7 @@ function answer(method: string, url: string, answers: PortAnswers): PortAnswer {
     case "/readyz":
       return answers.isReady()
         ? { status: 200, body: "ok\n" }
-        : { status: 503, body: "the guard cannot follow the cluster\n" };
+        : { status: 503, body: "the cluster cannot be followed\n" };
     default:
       return { status: 404, body: "not found\n" };
   }

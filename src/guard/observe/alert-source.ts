@@ -5,6 +5,7 @@ import { foreignText } from "../detect/foreign-text.ts";
 import type { AlertFacts } from "../facts/world.ts";
 import { askAlertmanager, type Alertmanager } from "./ask-alertmanager.ts";
 import { parseAlerts } from "./parse-alerts.ts";
+import { literalPattern } from "./query-prometheus.ts";
 
 /** An alert joins the cause chain at most half a minute late; nothing waits for it. */
 const lookMs = 30_000;
@@ -121,6 +122,5 @@ export class AlertSource {
 function alertsPath(cluster: string): string {
   const all = "/api/v2/alerts?active=true&silenced=true&inhibited=true&unprocessed=true";
   if (cluster === "") return all;
-  const pattern = cluster.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/[\\"]/g, "\\$&");
-  return `${all}&filter=${encodeURIComponent(`cluster=~"|${pattern}"`)}`;
+  return `${all}&filter=${encodeURIComponent(`cluster=~"|${literalPattern(cluster)}"`)}`;
 }

@@ -1,14 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { PrometheusServer } from "../facts/guard-settings.ts";
-import { objectsOf } from "../json-values.ts";
-import { getText } from "./get-text.ts";
-import { credentialsFrom } from "./server-credentials.ts";
+import { queryPrometheus } from "./query-prometheus.ts";
 
 /** A Prometheus that takes longer is itself not well. */
 const answerMs = 5_000;
-/** Thousands of probes with their labels. */
-const bytesMax = 4_194_304;
 /** In one message. */
 const namedMax = 5;
 /** From an hour before the cause began, but from no longer ago than a day: an older probe was taken away on purpose. */
@@ -25,7 +21,8 @@ export async function probesProblem(
   sinceMs: number,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const ask = (query: string): Promise<readonly JsonObject[]> => results(clock, prometheus, query, signal);
+  const ask = (query: string): Promise<readonly JsonObject[]> =>
+    queryPrometheus(clock, prometheus, query, { deadlineMs: answerMs, signal });
   try {
     if ((await ask("count(probe_success)")).length === 0) return "it has no probe_success";
     const failing = await ask(failingSince(sinceMs));
@@ -57,35 +54,6 @@ function failedBefore(sinceMs: number): string {
   const since = Math.floor(sinceMs / 1_000);
   const firstHourEnds = since - 23 * 3_600;
   return `(max_over_time(probe_success[1d] @ ${since}) == 0 and count_over_time(probe_success[1h] @ ${firstHourEnds}))`;
-}
-
-async function results(
-  clock: Clock,
-  prometheus: PrometheusServer,
-  query: string,
-  signal: AbortSignal,
-): Promise<readonly JsonObject[]> {
-  const credentials = await credentialsFrom(prometheus);
-  const path = `/api/v1/query?query=${encodeURIComponent(query)}`;
-  const limits = { accept: "application/json", deadlineMs: answerMs, bytesMax };
-  const text = await getText(clock, { server: prometheus.url, path, credentials, ...limits }, signal);
-  return resultsOf(text);
-}
-
-function resultsOf(text: string): readonly JsonObject[] {
-  const answer = objectOf(parsed(text));
-  const result = objectOf(answer["data"])["result"];
-  if (answer["status"] !== "success" || !Array.isArray(result))
-    throw new Error("its answer is not one of Prometheus to a query");
-  return objectsOf(result);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("its answer is not JSON");
-  }
 }
 
 function probesText(probes: readonly JsonObject[], one: string, several: string, rest = ""): string {

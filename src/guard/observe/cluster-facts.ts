@@ -12,13 +12,13 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { Dependency } from "../facts/depended-on.ts";
 import { sameClusterPod } from "../facts/cluster-pod.ts";
 import { projectClusterPod } from "../facts/project-cluster-pod.ts";
-import type { MemoryCalm } from "../facts/memory-calm.ts";
-import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
+import type { ServiceFacts, World } from "../facts/world.ts";
 import { followDependencies, type Follow } from "./follow-dependencies.ts";
 import { followOwners } from "./project-owners.ts";
 import { keepApproval, keepDecision } from "./keep-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
-import { projectEvent } from "./project-event.ts";
+import { followRemovals, projectEvent } from "./project-event.ts";
+import type { OtherSources } from "./other-sources.ts";
 import { policyPaths, projectPolicy } from "./project-policy.ts";
 import {
   projectDaemonSet,
@@ -30,20 +30,6 @@ import {
   projectStatefulSet,
 } from "./project-workloads.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
-
-/** Facts that do not come from the API server. Each source answers at once with what it has. */
-export interface OtherSources {
-  readonly alerts: () => readonly AlertFacts[];
-  /** Why the alerts cannot be told, where an Alertmanager is set. */
-  readonly alertsUnread?: () => string | undefined;
-  readonly nodeViews: () => readonly NodeViewFacts[];
-  readonly gitFiles: () => readonly GitFileFacts[];
-  readonly gitProblems?: () => readonly GitSourceProblem[];
-  readonly rebootGates?: () => World["rebootGates"];
-  readonly memoryCalms: () => readonly MemoryCalm[] | undefined;
-  /** Texts about the limits and the breaker. */
-  readonly notes: () => readonly string[];
-}
 
 interface ClusterFactsOptions {
   readonly api: FollowableApi;
@@ -69,6 +55,7 @@ export class ClusterFacts {
   readonly #services;
   readonly #slices;
   readonly #events;
+  readonly #removals;
   readonly #policies;
   readonly #bindings;
   readonly #decisions;
@@ -116,9 +103,11 @@ export class ClusterFacts {
       projectApplication(value, options.settings.cniDaemons),
     );
     this.#projects = this.#follow("appprojects", `${argo}/appprojects`, projectAppProject);
-    const extra: Follow = (resource, path, project) => this.#follow(resource, path, project, { isExtra: true });
+    const extra: Follow = (resource, path, project, more) =>
+      this.#follow(resource, path, project, { ...more, isExtra: true });
     this.#shownNeeds = followDependencies(extra);
     this.#owners = followOwners(extra);
+    this.#removals = followRemovals(extra, this.#texts);
     for (const reflector of [...this.#all, ...this.#extra]) reflector.start();
   }
 
@@ -137,10 +126,8 @@ export class ClusterFacts {
 
   /** Only optional definitions can be absent: a missing definition of ours is a failure. */
   health(): readonly ReflectorHealth[] {
-    return this.#all.map((reflector) => {
-      const health = reflector.health();
-      return { ...health, isAbsent: health.isAbsent && mayBeAbsent.has(health.resource) };
-    });
+    const all = this.#all.map((reflector) => reflector.health());
+    return all.map((one) => ({ ...one, isAbsent: one.isAbsent && mayBeAbsent.has(one.resource) }));
   }
 
   /** Everything as it is now. Pods are not copied, so use it at once. */
@@ -160,6 +147,7 @@ export class ClusterFacts {
       ...(owners === undefined ? {} : { owners }),
       services: this.#readyServices(),
       events: [...this.#events.store.values()],
+      removalEvents: this.#removals(),
       applications: [...this.#applications.store.values()],
       projects: [...this.#projects.store.values()],
       alerts: sources.alerts(),
@@ -172,6 +160,7 @@ export class ClusterFacts {
       gitProblems: sources.gitProblems?.() ?? [],
       dependencies: this.#dependencies(),
       memoryCalms: sources.memoryCalms(),
+      ...sources.memoryOfPrometheus?.(),
       notes: sources.notes(),
     };
   }

@@ -1,5 +1,6 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import type { Named } from "../../kube/watch/object-store.ts";
+import type { ReflectorOptions } from "../../kube/watch/reflector-options.ts";
 import type { Reflector } from "../../kube/watch/reflector.ts";
 import {
   ingressClassOf,
@@ -15,6 +16,7 @@ export type Follow = <T extends Named>(
   resource: string,
   path: string,
   project: (value: unknown) => T | undefined,
+  more?: Pick<ReflectorOptions<T>, "query" | "isCached">,
 ) => Reflector<T>;
 
 interface KeptHook extends Named {

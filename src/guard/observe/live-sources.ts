@@ -1,10 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
+import type { MemoryQuestion } from "../facts/memory-past.ts";
 import { AlertSource } from "./alert-source.ts";
 import type { Alertmanager } from "./ask-alertmanager.ts";
-import type { ClusterFacts, OtherSources } from "./cluster-facts.ts";
+import type { ClusterFacts } from "./cluster-facts.ts";
+import { MemorySource } from "./memory-source.ts";
 import { NodeViewSource } from "./node-view-source.ts";
+import type { OtherSources } from "./other-sources.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
 
 interface LiveSourceOptions {
@@ -16,15 +19,20 @@ interface LiveSourceOptions {
   /** The daemons' metrics port. Absent: no daemon is asked. */
   readonly daemonPort?: number;
   readonly facts: () => ClusterFacts;
+  /** What Prometheus is asked about the memory of CNI daemons. */
+  readonly memoryQuestions: () => readonly MemoryQuestion[];
 }
 
 /** The sources besides the API server and git. Any of them may be silent, and the guard goes on without it. */
 export class LiveSources {
   readonly #alerts: AlertSource;
   readonly #nodeViews: NodeViewSource;
+  readonly #memory: MemorySource;
 
-  constructor({ clock, logger, settings, alertmanagers = [], daemonPort, facts }: LiveSourceOptions) {
-    this.#alerts = new AlertSource({ clock, logger, alertmanagers, cluster: settings.cluster });
+  constructor({ clock, logger, settings, alertmanagers = [], daemonPort, facts, memoryQuestions }: LiveSourceOptions) {
+    const { cluster, prometheus } = settings;
+    this.#alerts = new AlertSource({ clock, logger, alertmanagers, cluster });
+    this.#memory = new MemorySource({ clock, logger, prometheus, cluster, wanted: memoryQuestions });
     this.#nodeViews = new NodeViewSource({
       clock,
       port: daemonPort,
@@ -36,13 +44,15 @@ export class LiveSources {
   start(): void {
     this.#alerts.start();
     this.#nodeViews.start();
+    this.#memory.start();
   }
 
-  sources(): Pick<OtherSources, "alerts" | "alertsUnread" | "nodeViews"> {
+  sources(): Pick<OtherSources, "alerts" | "alertsUnread" | "nodeViews" | "memoryOfPrometheus"> {
     return {
       alerts: () => this.#alerts.alerts(),
       alertsUnread: () => this.#alerts.unread(),
       nodeViews: () => this.#nodeViews.views(),
+      memoryOfPrometheus: () => ({ memoryPasts: this.#memory.pasts(), memoryUses: this.#memory.uses() }),
     };
   }
 
@@ -51,6 +61,6 @@ export class LiveSources {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#alerts.close(), this.#nodeViews.close()]);
+    await Promise.all([this.#alerts.close(), this.#nodeViews.close(), this.#memory.close()]);
   }
 }

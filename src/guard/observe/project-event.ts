@@ -2,6 +2,7 @@ import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { countOf, timeMs } from "../json-values.ts";
 import type { EventFacts } from "../facts/world.ts";
+import type { Follow } from "./follow-dependencies.ts";
 
 /** The texts of containerd and CRI-O. */
 const reserved = /failed to reserve sandbox name|is reserved for|name is reserved/u;
@@ -29,6 +30,40 @@ export function projectEvent(value: unknown, texts: SharedTexts): EventFacts | u
     ),
     ...reservationOf(event),
   };
+}
+
+/** Kubelet says it once when a sandbox is replaced after a reboot; only a series of it tells of one that stays. */
+const changesMin = 3;
+/** `failed to destroy network for sandbox "ID"`; only an ID passes. */
+const keptSandbox = /for sandbox \\?"([0-9a-f]{64})/u;
+
+/** Events of a sandbox that kubelet cannot remove: of a pod to end, or of one that needs a new sandbox. Others are dropped. */
+export function projectRemovalEvent(value: unknown, texts: SharedTexts): EventFacts | undefined {
+  const found = projectEvent(value, texts);
+  if (found === undefined) return undefined;
+  const event = objectOf(value);
+  const message = textOf(event["message"]);
+  const isKept = found.reason === "FailedKillPod" ? message.includes("KillPodSandbox") : found.count >= changesMin;
+  if (!isKept) return undefined;
+  const { isNameReserved: _name, ...facts } = found;
+  const firstMs = timeMs(event["firstTimestamp"]) || timeMs(event["eventTime"]);
+  const sandbox = keptSandbox.exec(message)?.[1];
+  return {
+    ...facts,
+    ...(firstMs === 0 ? {} : { firstMs }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  };
+}
+
+/** Follows these events, of all namespaces. Nothing waits for them. */
+export function followRemovals(follow: Follow, texts: SharedTexts): () => readonly EventFacts[] {
+  const all = ["FailedKillPod", "SandboxChanged"].map((reason) =>
+    follow("events", "/api/v1/events", (value) => projectRemovalEvent(value, texts), {
+      query: { fieldSelector: `reason=${reason}` },
+      isCached: false,
+    }),
+  );
+  return () => all.flatMap(({ store }) => [...store.values()]);
 }
 
 /** containerd names the sandbox at the end of its message; only an ID passes. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
-import { projectEvent } from "./project-event.ts";
+import { projectEvent, projectRemovalEvent } from "./project-event.ts";
 import { projectPolicy } from "./project-policy.ts";
 import {
   projectDaemonSet,
@@ -40,6 +40,13 @@ test("projectNamespace keeps the stop label and its time", () => {
   });
   expect(projectNamespace({ metadata: { name: "a", labels } })?.labelledMs).toBe(0);
   expect(projectNamespace({ metadata: { name: "a" } })?.labels).toEqual({});
+  // Whatever its value.
+  const critical = { "levee.dev/critical": "" };
+  expect(projectNamespace({ metadata: { name: "a", labels: { ...critical, team: "x" } } })?.labels).toEqual(critical);
+  expect(projectNamespace({ metadata: { name: "a", labels: { ...critical, ...labels } } })?.labels).toEqual({
+    ...critical,
+    "levee.dev/ownerless-pods": "deny",
+  });
 });
 
 test("projectDaemonSet keeps limits as written, and the Application that owns it", () => {
@@ -119,6 +126,30 @@ test("projectEvent keeps from a message only that the sandbox's name is taken", 
   const event = projectEvent({ metadata: { name: "e", namespace: "n" }, message }, new SharedTexts());
   expect(event?.isNameReserved).toBe(true);
   expect(JSON.stringify(event)).not.toContain("web_shop");
+});
+
+test("projectRemovalEvent keeps events of sandboxes that stay, with the ID, and no others", () => {
+  const id = "d1".repeat(32);
+  const event = (reason: string, count: number, message: string): unknown =>
+    projectRemovalEvent(
+      {
+        metadata: { name: "e", namespace: "n" },
+        ...{ reason, count, message, firstTimestamp: "2026-05-10T19:00:00Z" },
+        involvedObject: { kind: "Pod", uid: "u" },
+      },
+      new SharedTexts(),
+    );
+  // As kubelet 1.34 writes it.
+  const failed = `error killing pod: failed to "KillPodSandbox" for "3728cf73" with KillPodSandboxError: "rpc error: code = Unknown desc = failed to destroy network for sandbox \\"${id}\\": plugin type=\\"sick\\" failed (delete): sick"`;
+  expect(event("FailedKillPod", 7, failed)).toMatchObject({
+    ...{ podUid: "u", count: 7, sandbox: id, firstMs: Date.parse("2026-05-10T19:00:00Z") },
+  });
+  expect(event("FailedKillPod", 7, 'error killing pod: failed to "KillContainer" for "main"')).toBeUndefined();
+  const changed = "Pod sandbox changed, it will be killed and re-created.";
+  expect(event("SandboxChanged", 3, changed)).toMatchObject({ reason: "SandboxChanged", count: 3 });
+  // Once, as after a reboot.
+  expect(event("SandboxChanged", 1, changed)).toBeUndefined();
+  expect(projectRemovalEvent({}, new SharedTexts())).toBeUndefined();
 });
 
 test("projectApplication keeps no user, token or password of a repository's address", () => {

@@ -37,8 +37,19 @@ test("projectCronJob and projectAutoscaler keep what decides, and drop what has 
   expect([projectCronJob({}), projectAutoscaler({})]).toEqual([undefined, undefined]);
 });
 
-test("projectReplicaSet drops those of Deployments, and takes Argo CD's mark only if it is about this object", () => {
-  expect(projectReplicaSet({ metadata: metadata(above("Deployment")) })).toBeUndefined();
+test("projectJob keeps the queue of Kueue", () => {
+  const labels = { "kueue.x-k8s.io/queue-name": "batch" };
+  expect(projectJob({ metadata: metadata({ labels }), spec: { suspend: true } })).toMatchObject({ queue: "batch" });
+});
+
+test("projectReplicaSet drops those that are named after their Deployment, and keeps one that it has adopted", () => {
+  const named = (name: string): unknown => projectReplicaSet({ metadata: { ...metadata(above("Deployment")), name } });
+  expect(named("up-6f9c7d")).toBeUndefined();
+  for (const name of ["before", "other-6f9c7d", "up-blue-1"])
+    expect(named(name)).toMatchObject({ above: "Deployment/up" });
+});
+
+test("projectReplicaSet takes Argo CD's mark only if it is about this object", () => {
   const annotations = { "argocd.argoproj.io/tracking-id": "app:apps/ReplicaSet:shop/a" };
   const labels = { "app.kubernetes.io/instance": "rel" };
   expect(projectReplicaSet({ metadata: metadata({ annotations, labels }), spec: { replicas: 0 } })).toMatchObject({

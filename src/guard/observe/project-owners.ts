@@ -1,4 +1,5 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
+import { queueLabel } from "../facts/kueue-job.ts";
 import type {
   AutoscalerFacts,
   CronJobFacts,
@@ -7,6 +8,7 @@ import type {
   OwnerMarks,
   ReplicaSetFacts,
 } from "../facts/owner-facts.ts";
+import { namedAfter } from "../detect/top-owner.ts";
 import { countOf, objectsOf } from "../json-values.ts";
 import type { Follow } from "./follow-dependencies.ts";
 
@@ -49,7 +51,14 @@ export function projectJob(value: unknown): JobFacts | undefined {
     // Kubernetes' default.
     parallelism: parallelism === undefined ? 1 : countOf(parallelism),
     isSuspended: spec["suspend"] === true,
+    ...queueOf(value),
   };
+}
+
+/** A Job of Kueue that was made without this label never gets to run, so it has no pods either. */
+function queueOf(value: unknown): Pick<JobFacts, "queue"> {
+  const queue = textOf(objectOf(metadataOf(value)["labels"])[queueLabel]);
+  return queue === "" ? {} : { queue };
 }
 
 export function projectCronJob(value: unknown): CronJobFacts | undefined {
@@ -58,10 +67,13 @@ export function projectCronJob(value: unknown): CronJobFacts | undefined {
   return { ...ownerObject(value, "batch/CronJob"), isSuspended };
 }
 
-/** Undefined below a Deployment: there are ten of them for each, and their names tell which. */
+/**
+ * Undefined below the Deployment after which it is named: there are ten of these for each, and their names say as much as
+ * their owner references. One that a Deployment has adopted, or whose name only looks like that, is kept.
+ */
 export function projectReplicaSet(value: unknown): ReplicaSetFacts | undefined {
   const owner = ownerObject(value, "apps/ReplicaSet");
-  if (owner.name === "" || owner.above.startsWith("Deployment/")) return undefined;
+  if (owner.name === "" || owner.above === `Deployment/${namedAfter(owner.name)}`) return undefined;
   const { replicas } = objectOf(objectOf(value)["spec"]);
   return { ...owner, replicas: replicas === undefined ? 1 : countOf(replicas) };
 }

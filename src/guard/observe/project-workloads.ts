@@ -1,6 +1,7 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { countOf, objectsOf, timeMs } from "../json-values.ts";
+import { criticalLabel } from "../facts/critical-label.ts";
 import { attachedVolume } from "../facts/attached-volume.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
 import { standingMark, type MemoryMark } from "../facts/memory-mark.ts";
@@ -43,6 +44,7 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
     memoryBytes: memoryBytes(textOf(objectOf(status["allocatable"])["memory"])) ?? 0,
     address: addressOf(status["addresses"]),
     ...whenKnown("readyChangedMs", timeMs(ready?.["lastTransitionTime"])),
+    ...whenKnown("createdMs", timeMs(metadataOf(value)["creationTimestamp"])),
     ...cordonOf(objectOf(objectOf(value)["spec"])),
     ...(controlPlaneLabels.some((label) => label in objectOf(metadataOf(value)["labels"]))
       ? { isControlPlane: true as const }
@@ -80,9 +82,14 @@ function addressOf(addresses: unknown): string {
 export function projectNamespace(value: unknown): Cluster<NamespaceFacts> | undefined {
   const name = nameOf(value);
   if (name === "") return undefined;
-  const label = textOf(objectOf(metadataOf(value)["labels"])[stopLabel.key]);
-  if (label === "") return { namespace: "", name, labels: {} };
-  return { namespace: "", name, labels: { [stopLabel.key]: label }, labelledMs: labelledMs(metadataOf(value)) };
+  const all = objectOf(metadataOf(value)["labels"]);
+  const labels = Object.hasOwn(all, criticalLabel) ? { [criticalLabel]: textOf(all[criticalLabel]) } : {};
+  const stop = textOf(all[stopLabel.key]);
+  if (stop === "") return { namespace: "", name, labels };
+  return {
+    ...{ namespace: "", name, labels: { ...labels, [stopLabel.key]: stop } },
+    labelledMs: labelledMs(metadataOf(value)),
+  };
 }
 
 /** When the label's field manager last wrote the object, which is not before it wrote the label. */

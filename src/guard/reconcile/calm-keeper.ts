@@ -4,6 +4,7 @@ import type { KubeApi } from "../../kube/client/api.ts";
 import { GuardConfigMap } from "../act/guard-config-map.ts";
 import { calmKey, nextCalm, watchedNow, type HeardAt, type Watched } from "../decide/lower/memory-calm.ts";
 import { parseCalms, printCalms } from "../decide/lower/calm-text.ts";
+import { pastCalm, pastOf } from "../decide/lower/past-calm.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { MemoryCalm } from "../facts/memory-calm.ts";
 import type { World } from "../facts/world.ts";
@@ -64,12 +65,17 @@ export class CalmKeeper {
   }
 
   #next(watched: Watched, before: MemoryCalm | undefined, world: World): MemoryCalm {
-    const heard = this.#heard.get(calmKey(watched)) ?? new Map<string, number>();
-    this.#heard.set(calmKey(watched), heard);
-    const calm = nextCalm(watched, before, world, heard);
+    const past = pastOf(watched, world);
+    const calm = past === undefined ? this.#heardNext(watched, before, world) : pastCalm(watched, before, past, world);
     if (calm.broken !== "" && calm.broken !== before?.broken)
       this.#options.logger.info("The time without pressure begins anew", { key: calm.key, why: calm.broken });
     return calm;
+  }
+
+  #heardNext(watched: Watched, before: MemoryCalm | undefined, world: World): MemoryCalm {
+    const heard = this.#heard.get(calmKey(watched)) ?? new Map<string, number>();
+    this.#heard.set(calmKey(watched), heard);
+    return nextCalm(watched, before, world, heard);
   }
 
   /** At once where a lost record would hide something: a new beginning, a kill, a peak that asks for another size. */
@@ -92,7 +98,7 @@ export class CalmKeeper {
 /** While it is not calm, every look begins anew: that alone is no reason to write. */
 function isOther(calm: MemoryCalm, written: MemoryCalm): boolean {
   if (calm.sinceMs - written.sinceMs >= writeEveryMs) return true;
-  const gist = ({ limit, peakBytes, kills }: MemoryCalm): string =>
-    JSON.stringify([limit, Math.ceil(4 * Math.log2(Math.max(1, peakBytes))), kills]);
+  const gist = ({ limit, peakBytes, kills, isOfPrometheus }: MemoryCalm): string =>
+    JSON.stringify([limit, Math.ceil(4 * Math.log2(Math.max(1, peakBytes))), kills, isOfPrometheus]);
   return gist(calm) !== gist(written);
 }

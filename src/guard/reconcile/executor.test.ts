@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KubeError } from "../../kube/client/api.ts";
+import { KubeError, type KubeRequest } from "../../kube/client/api.ts";
 import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
 import type { StepRunner } from "../act/step-runner.ts";
 import type { Decision, DecisionPurpose } from "../decision/decision.ts";
@@ -91,4 +91,32 @@ test("Executor continues after the API server was unreachable, and ends when it 
   await server.clock.advance(8_000);
   expect(ended()).toBe("an older leader may not write");
   expect(executor.underWay).toBeUndefined();
+});
+
+test("Executors of one lane carry out several questions side by side, and none of them twice", async () => {
+  const server = new GuardedServer(["Verify"]);
+  const taken = new Set<string>();
+  const asked = ["ask-shop-1", "ask-shop-2", "ask-shop-3"].map((name): Decision => {
+    const { metadata, spec } = server.decision;
+    return {
+      ...server.decision,
+      metadata: { ...metadata, name, uid: `uid-${name}` },
+      spec: { ...spec, purpose: "ByHand", cause: "RunawayWorkload" },
+    };
+  });
+  const begun: string[] = [];
+  // The first read of each never ends, as the wait for a person.
+  const call = ({ path }: KubeRequest): Promise<string> => {
+    begun.push(path.slice(path.lastIndexOf("/") + 1));
+    return new Promise(() => undefined);
+  };
+  const options = { ...server.options({ api: { call, lines: () => server.lines() } }), taken, isCurrent: () => true };
+  const executors = lanes
+    .filter(({ purpose, cause }) => purpose === "ByHand" && cause === "RunawayWorkload")
+    .map((lane) => new Executor({ ...options, ...lane, decisions: () => asked }));
+  for (const one of executors) one.run().catch(() => undefined);
+  await server.clock.advance(5_000);
+  expect(begun.toSorted()).toEqual(["ask-shop-1", "ask-shop-2", "ask-shop-3"]);
+  expect([...taken].toSorted()).toEqual(begun.toSorted());
+  server.stop.abort(new Error("told to"));
 });

@@ -13,6 +13,8 @@ interface ExecutorOptions extends CarryOutOptions {
   readonly purpose: DecisionPurpose;
   /** Only Decisions about this cause; absent for all. */
   readonly cause?: DecisionCause;
+  /** Names of the Decisions that are being carried out, of all executors: two of one lane must not take the same. */
+  readonly taken?: Set<string>;
   /** Nothing starts on an outdated view. */
   readonly isCurrent: () => boolean;
   readonly decisions: () => readonly Decision[];
@@ -45,11 +47,12 @@ export class Executor {
   }
 
   async #look(): Promise<void> {
-    const { isCurrent, decisions, logger } = this.#options;
+    const { isCurrent, decisions, logger, taken } = this.#options;
     const decision = isCurrent() ? nextToCarryOut(decisions(), this.#options) : undefined;
     if (decision === undefined) return;
     const { name } = decision.metadata;
     this.#underWay = name;
+    taken?.add(name);
     try {
       const phase = await carryOut(this.#options, decision);
       if (phase !== undefined) logger.info("Stopped carrying out a Decision", { name, phase });
@@ -58,10 +61,14 @@ export class Executor {
       if (!isPassing(thrown)) throw thrown;
       logger.warn("Cannot continue a Decision for now", { name, error: toLeveeError(thrown, "Cannot go on").message });
     } finally {
+      taken?.delete(name);
       this.#underWay = undefined;
     }
   }
 }
+
+/** Open Decisions of one namespace, and so what a person may be busy with at a time. */
+const questionsMax = 8;
 
 /** What is carried out side by side. Within one of these, Decisions wait for each other. */
 export const lanes: readonly Pick<ExecutorOptions, "purpose" | "cause">[] = [
@@ -70,8 +77,8 @@ export const lanes: readonly Pick<ExecutorOptions, "purpose" | "cause">[] = [
   { purpose: "StopSource", cause: "RunawayWorkload" },
   { purpose: "Recover" },
   { purpose: "LowerMemory" },
-  // A person may take a day for one of these.
-  { purpose: "ByHand", cause: "RunawayWorkload" },
+  // A person may take a day for one of these. There is one for each workload, and they have nothing to do with each other.
+  ...Array.from({ length: questionsMax }, () => ({ purpose: "ByHand", cause: "RunawayWorkload" }) as const),
   { purpose: "ByHand", cause: "ReservedSandboxNames" },
   { purpose: "ByHand", cause: "RebootBacklog" },
 ];
@@ -79,7 +86,7 @@ export const lanes: readonly Pick<ExecutorOptions, "purpose" | "cause">[] = [
 /** The first approved Decision. A recovery waits for an approved stop of its own source, less memory for every stop and recovery. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
-  options: Pick<ExecutorOptions, "term" | "purpose" | "cause">,
+  options: Pick<ExecutorOptions, "term" | "purpose" | "cause" | "taken">,
 ): Decision | undefined {
   const approvedMs = ({ status }: Decision): number => timeMs(status?.approval?.at);
   const ready = decisions.filter((decision) => isToBeCarriedOut(decision, options));
@@ -92,7 +99,7 @@ export function nextToCarryOut(
   };
   return ready
     .filter(({ spec }) => spec.purpose === options.purpose && [undefined, spec.cause].includes(options.cause))
-    .filter(mayBegin)
+    .filter((decision) => mayBegin(decision) && options.taken?.has(decision.metadata.name) !== true)
     .toSorted((left, right) => approvedMs(left) - approvedMs(right))[0];
 }
 

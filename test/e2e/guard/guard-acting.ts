@@ -4,6 +4,7 @@ import { silentLogger } from "../../../src/base/log.ts";
 import type { CarryOutOptions } from "../../../src/guard/act/carry-out-options.ts";
 import { carryOut } from "../../../src/guard/act/carry-out.ts";
 import { stepRunners } from "../../../src/guard/act/step-runners.ts";
+import { memoryQuestions } from "../../../src/guard/decide/lower/memory-questions.ts";
 import { propose } from "../../../src/guard/decide/propose.ts";
 import {
   decisionApiVersion,
@@ -17,8 +18,9 @@ import { parseDecision } from "../../../src/guard/decision/parse-decision.ts";
 import { planHash } from "../../../src/guard/decision/plan-hash.ts";
 import type { RemovePodsStep } from "../../../src/guard/decision/step.ts";
 import { defaultGuardSettings as settings } from "../../../src/guard/facts/guard-settings.ts";
-import type { NodeViewFacts } from "../../../src/guard/facts/world.ts";
+import type { NodeViewFacts, World } from "../../../src/guard/facts/world.ts";
 import { ClusterFacts } from "../../../src/guard/observe/cluster-facts.ts";
+import { MemorySource } from "../../../src/guard/observe/memory-source.ts";
 import { BudgetLook } from "../../../src/guard/reconcile/budget-look.ts";
 import { CalmKeeper } from "../../../src/guard/reconcile/calm-keeper.ts";
 import { guardRound, type RoundResult, type RoundSource } from "../../../src/guard/reconcile/guard-round.ts";
@@ -53,8 +55,10 @@ export class ActingGuard {
   /** What the nodes' daemons tell. */
   nodeViews: () => readonly NodeViewFacts[] = () => [];
   calm: CalmKeeper;
+  #memory: MemorySource | undefined;
   /** How far its clock is ahead, so that a test does not wait for minutes. */
   aheadMs = 0;
+  readonly #clock = { ...systemClock, wallMs: () => systemClock.wallMs() + this.aheadMs };
 
   constructor(server: PolicyServer) {
     this.server = server;
@@ -62,10 +66,13 @@ export class ActingGuard {
     const access = fixedAccess(server.url, { token, tls: { rejectUnauthorized: false } });
     this.#client = new ApiClient({ access, clock: systemClock });
     this.calm = this.nextKeeper();
-    const views = { nodeViews: () => this.nodeViews(), memoryCalms: () => this.calm.calms };
+    const memoryOfPrometheus = (): Pick<World, "memoryPasts" | "memoryUses"> => ({
+      memoryPasts: this.#memory?.pasts() ?? [],
+      memoryUses: this.#memory?.uses() ?? [],
+    });
+    const views = { nodeViews: () => this.nodeViews(), memoryCalms: () => this.calm.calms, memoryOfPrometheus };
     const sources = { alerts: () => [], gitFiles: () => [], notes: () => [], ...views };
-    const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + this.aheadMs };
-    this.facts = new ClusterFacts({ api: this.#client, clock, logger: silentLogger, settings, sources });
+    this.facts = new ClusterFacts({ api: this.#client, clock: this.#clock, logger: silentLogger, settings, sources });
   }
 
   get api(): KubeApi {
@@ -85,7 +92,17 @@ export class ActingGuard {
     return new CalmKeeper({ api: this.#client, logger: silentLogger, settings });
   }
 
+  /** Asks this Prometheus, several times a second, about what it would ask every few seconds. */
+  askPrometheus(url: string): void {
+    const sleep = (ms: number, signal?: AbortSignal): Promise<void> => systemClock.sleep(ms / 50, signal);
+    const wanted = (): ReturnType<typeof memoryQuestions> => memoryQuestions(this.facts.world(), settings);
+    const clock = { ...this.#clock, sleep };
+    this.#memory = new MemorySource({ clock, logger: silentLogger, prometheus: { url }, cluster: "", wanted });
+    this.#memory.start();
+  }
+
   async close(): Promise<void> {
+    await this.#memory?.close();
     await this.facts.close();
     this.#client.close();
     await this.#clearAway();

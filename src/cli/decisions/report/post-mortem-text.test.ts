@@ -5,6 +5,7 @@ import { proposeLower } from "../../../guard/decide/lower/propose-lower.ts";
 import { propose } from "../../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../../guard/facts/guard-settings.ts";
 import { multusFile, outage } from "../../../guard/outage.fixture.ts";
+import { runawayCronJob } from "../../../guard/runaway.fixture.ts";
 import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { md } from "./markdown.ts";
@@ -200,4 +201,33 @@ test("postMortemText of a lowered limit has the line that goes up again, and of 
   expect(text).toContain("No kill and no pressure for 600 s with less memory: kube-system/kube-multus-ds");
   const raise = postMortemText(ended(), []);
   expect(raise).toContain("keeps 1Gi until somebody lowers it");
+});
+
+test("postMortemText names the Jobs that were suspended with their CronJob, and the lines that let them go on", () => {
+  const { spec } = propose(runawayCronJob({}, 24), defaultGuardSettings)[0]!;
+  const done = { ...ended(), spec };
+  const steps = spec.steps.map(({ id }) => ({
+    id,
+    phase: "Done" as const,
+    message: "done",
+    at: "2026-05-10T19:01:30Z",
+    ...(id === 1 ? { leftAlone: ["Job tick-001: a pod of it is ready"] } : {}),
+  }));
+  const text = postMortemText({ ...done, status: { ...done.status!, steps } }, []);
+  expect(text).toContain(
+    `CronJob shop/tick is still suspended. Repair what made it run away, then set it back: \`kubectl -n shop patch cronjob tick --type=merge -p '{"spec":{"suspend":false}}'\``,
+  );
+  expect(text).toContain("23 of its Jobs are suspended with it: tick-000, tick-002, tick-003");
+  expect(text).toContain(`for name in tick-000 tick-002 tick-003`);
+  expect(text).toContain(` and \`for name in tick-021 tick-022 tick-023; do kubectl -n shop patch job "$name"`);
+});
+
+test("postMortemText keeps the line at the end of a note as it is to be typed, and names the workload it looked for", () => {
+  const { spec } = propose(runawayCronJob({}, 24), defaultGuardSettings)[0]!;
+  const text = postMortemText({ ...ended(), spec }, []);
+  expect(text).toContain(
+    `To undo it when the cause is repaired: \`kubectl -n shop patch cronjob tick --type=merge -p '{"spec":{"suspend":false}}'\``,
+  );
+  expect(text).toContain("No more than 19 pods of CronJob/tick are Pending in shop");
+  expect(text).not.toContain("\n\n\n");
 });

@@ -61,7 +61,8 @@ function causeText({ spec }: Decision): string {
     ({ cause, effect, why, rule }) => `${md(cause)} → ${md(effect)}: ${md(why)} (${md(rule)})`,
   );
   const what = spec.cause === "OwnerlessPodAvalanche" ? "pods " : "";
-  return `Cause: ${spec.cause}, of ${what}${md(spec.subject.shape)}${placeText(spec)}.\n\n${list(edges)}`;
+  const chain = edges.length === 0 ? "It has no other known effects.\n" : list(edges);
+  return `Cause: ${spec.cause}, of ${what}${md(spec.subject.shape)}${placeText(spec)}.\n\n${chain}`;
 }
 
 function approvalText({ metadata, spec, status }: Decision, approvals: readonly DecisionApproval[]): string {
@@ -135,15 +136,19 @@ function verificationText(decision: Decision): string {
     .map((step) => {
       const done = decision.status?.steps?.find(({ id }) => id === step.id);
       const result = done === undefined ? "Not checked." : `${done.phase}: ${md(done.message)}`;
-      return `${result}\n\n${list(step.verify.checks.map(checkText))}`;
+      return `${result}\n\n${list(step.verify.checks.map((check) => checkText(check, decision)))}`;
     })
     .join("\n");
 }
 
-function checkText(check: VerifyCheck): string {
+function setText({ cause, subject }: Decision["spec"]): string {
+  return cause === "RunawayWorkload" ? md(subject.shape) : "the shape";
+}
+
+function checkText(check: VerifyCheck, { spec }: Decision): string {
   switch (check.check) {
     case "BacklogGone":
-      return `No more than ${check.podsMax} pods of the shape are Pending in ${md(check.namespace)}`;
+      return `No more than ${check.podsMax} pods of ${setText(spec)} are Pending in ${md(check.namespace)}`;
     case "DaemonSetReady":
     case "DeploymentAvailable":
     case "StatefulSetReady":

@@ -2,7 +2,7 @@ import { askedUids, stuckOf } from "../../decide/cause-present.ts";
 import type { AskedItem } from "../../decision/asked-item.ts";
 import type { AskPersonStep } from "../../decision/step.ts";
 import { askedObject } from "../../decide/causes/ask-step.ts";
-import { isStillHeld } from "../../detect/reserved-names.ts";
+import { stillHeld } from "../../detect/reserved-names.ts";
 import { membersMin } from "../../detect/avalanche.ts";
 import type { World } from "../../facts/world.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
@@ -46,14 +46,14 @@ export const askPersonRunner: StepRunner<AskPersonStep> = {
 /** What still stands, by the newest facts. */
 function openItems(
   { about, items }: AskPersonStep["askPerson"],
-  { decision, world }: StepContext,
+  { decision, world, settings }: StepContext,
 ): readonly AskedItem[] {
   const seen = world();
   switch (about) {
     case "Owner":
       return seen.owners !== undefined && stuckOf(decision, seen).length < stuckMax ? [] : items;
     case "SandboxNames":
-      return isStillHeld(askedUids(decision), seen) ? items.filter(({ uid }) => isStillHeld(new Set([uid]), seen)) : [];
+      return heldItems(items, stillHeld(askedUids(decision), seen, settings));
     case "Reboots":
       return items.filter((item) => isStillBlocking(item, seen));
   }
@@ -68,4 +68,8 @@ function isStillBlocking({ object, node, what }: AskedItem, { rebootGates }: Wor
       (gate.verdict !== "Allow" &&
         gate.reasons.some((reason) => askedObject(reason.object) === object && what.startsWith(`${reason.code}:`))),
   );
+}
+
+function heldItems(items: readonly AskedItem[], held: ReadonlySet<string>): readonly AskedItem[] {
+  return items.filter(({ uid }) => held.has(uid));
 }

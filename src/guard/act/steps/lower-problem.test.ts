@@ -77,7 +77,7 @@ test("setMemoryLimitRunner lowers the memory in calm, and writes down what was b
 
 for (const [what, change, words] of [
   ["a kill", (watch: Watch) => watch.look({ pods: daemons({ oomKilledMs: watch.nowMs }) }), "it has been calm since"],
-  ["a gap", (watch: Watch) => void (watch.nowMs += 31 * minuteMs), "not every pod of it tells what it uses"],
+  ["a gap", (watch: Watch) => void (watch.nowMs += 31 * minuteMs), "it is not known what every pod of it uses"],
   ["a record that is lost", (watch: Watch) => void (watch.calm = undefined), "it is not known how calm it was"],
   [
     "a higher use",

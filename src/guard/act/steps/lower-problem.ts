@@ -68,13 +68,13 @@ function killText(check: MemoryEnough, world: World, sinceMs: number): string | 
 
 function fullText(check: MemoryEnough, world: World, settings: GuardSettings): string | undefined {
   const watched = watchedNow(world, settings).find(({ daemonSet }) => isNamed(daemonSet, check));
-  const full = watched?.views.find(({ memoryBytes: used = 0 }) => used > watched.limitBytes * pressureShare);
+  const full = watched?.uses.find(({ usedBytes }) => usedBytes > watched.limitBytes * pressureShare);
   if (watched === undefined || full === undefined) return undefined;
-  return `the daemon on ${full.node} uses ${upText(full.memoryBytes ?? 0)} of ${watched.limit}`;
+  return `the daemon on ${full.node} uses ${upText(full.usedBytes)} of ${watched.limit}`;
 }
 
-function silentNodes({ pods, views }: Watched, sinceMs: number): number {
-  const told = new Set(views.filter(({ atMs }) => atMs >= sinceMs).map(({ node }) => node));
+function silentNodes({ pods, uses }: Watched, sinceMs: number): number {
+  const told = new Set(uses.filter(({ atMs }) => atMs >= sinceMs).map(({ node }) => node));
   return pods.filter(({ node }) => !told.has(node)).length;
 }
 

@@ -196,13 +196,23 @@ test("scaleOwnerRunner suspends a CronJob and its Jobs by UID, and leaves alone 
     [path("tick-001")]: { metadata: { uid: "other" }, spec: {} },
     [path("tick-002")]: object("tick-002", {}, { ready: 1 }),
     [path("tick-003")]: object("tick-003", { suspend: true }),
+    [path("tick-005")]: {
+      metadata: { uid: "uid-tick-005", labels: { "kueue.x-k8s.io/queue-name": "batch" } },
+      spec: {},
+    },
   });
   const result = await runner.perform(scaling.step, scaling.context());
   expect(result.message).toBe("CronJob shop/tick is suspended, with 2 of its Jobs");
-  expect(result.leftAlone?.slice(0, 3)).toEqual([
+  expect(result.leftAlone?.slice(0, 4)).toEqual([
     "Job tick-001: it was replaced",
     "Job tick-002: a pod of it is ready",
     "Job tick-004: it is gone",
+    "Job tick-005: Kueue decides when it runs, and would resume it",
+  ]);
+  // To take it back: the CronJob, and only the Jobs that were suspended.
+  expect(result.lines).toEqual([
+    `kubectl -n shop patch cronjob tick --type=merge -p '{"spec":{"suspend":false}}'`,
+    `for name in tick-000 tick-003; do kubectl -n shop patch job "$name" --type=merge -p '{"spec":{"suspend":false}}'; done`,
   ]);
   expect([scaling.spec(tick), scaling.spec(path("tick-000")), scaling.spec(path("tick-002"))]).toEqual([
     { suspend: true },

@@ -3,10 +3,12 @@ import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import { isCausePresent, startedOf, stuckOf } from "../../decide/cause-present.ts";
 import { handReason } from "../../decide/causes/put-back.ts";
 import { undoScaleLine } from "../../decide/causes/scale-step.ts";
+import { resumeJobLines } from "../../decide/kubectl-lines.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { JobTarget, ScaleOwner } from "../../decision/scale-owner.ts";
 import type { ScaleOwnerStep } from "../../decision/step.ts";
 import { cronJobAbove, topOwnerOf } from "../../detect/top-owner.ts";
+import { queueLabel } from "../../facts/kueue-job.ts";
 import type { World } from "../../facts/world.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
@@ -47,16 +49,16 @@ export const scaleOwnerRunner: StepRunner<ScaleOwnerStep> = {
   async perform({ scaleOwner, title }, context) {
     const isOurs = await change(scaleOwner, context, title);
     const jobs = scaleOwner.way === "Suspend" ? (scaleOwner.jobs ?? []) : [];
-    let suspended = 0;
+    const suspended: string[] = [];
     const leftAlone: string[] = [];
     for (const job of jobs) {
       const left = await suspendJob(scaleOwner.namespace, job, context);
-      if (left === undefined) suspended += 1;
+      if (left === undefined) suspended.push(job.name);
       else leftAlone.push(`Job ${job.name}: ${left}`);
     }
     return {
-      message: `${doneText(scaleOwner, isOurs)}${jobs.length === 0 ? "" : `, with ${suspended} of its Jobs`}`,
-      lines: [undoScaleLine(scaleOwner)],
+      message: `${doneText(scaleOwner, isOurs)}${jobs.length === 0 ? "" : `, with ${suspended.length} of its Jobs`}`,
+      lines: [undoScaleLine(scaleOwner), ...resumeJobLines(scaleOwner.namespace, suspended)],
       ...(leftAlone.length === 0 ? {} : { leftAlone }),
     };
   },
@@ -118,6 +120,8 @@ function lookAtJob(
 ): { readonly patch: readonly PatchOperation[] } | { readonly left: string | undefined } {
   if (live === undefined) return { left: "it is gone" };
   if (textOf(objectOf(objectOf(live)["metadata"])["uid"]) !== uid) return { left: "it was replaced" };
+  if (textOf(objectOf(objectOf(objectOf(live)["metadata"])["labels"])[queueLabel]) !== "")
+    return { left: "Kueue decides when it runs, and would resume it" };
   const found = suspendPatch(uid, live);
   if ("isDone" in found || "problem" in found) return { left: undefined };
   // What has started since the proposal would be ended.

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { decisionOpen } from "../../gate/reasons/decision-open.ts";
 import { someGateFacts } from "../../gate/gate.fixture.ts";
-import { heldGate, reason, lateReboots, reservedEvent, reservedNames } from "../../by-hand.fixture.ts";
+import { heldGate, reason, lateReboots, removalEvent, reservedEvent, reservedNames } from "../../by-hand.fixture.ts";
 import type { Decision, DecisionPhase } from "../../decision/decision.ts";
 import { parseDecision } from "../../decision/parse-decision.ts";
 import type { AskPersonStep } from "../../decision/step.ts";
 import { findCauses } from "../../detect/cause.ts";
+import type { ClusterPod } from "../../facts/cluster-pod.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { noOwners, ownedPods } from "../../runaway.fixture.ts";
@@ -85,6 +86,59 @@ test.each<[string, World]>([
   expect(names({ ...facts, owners: noOwners }).filter((name) => name.startsWith("sandboxes"))).toEqual([]);
 });
 
+const two = [...reservedNames({}, 4).pods];
+const ending = two.slice(0, 2).map((pod) => ({ ...pod, isDeleting: true, phase: "Running", everRan: true }));
+/** As containerd 1.6 and kubelet 1.34 behave: two pods cannot end, and two cannot start, because a DEL fails. */
+const kept: Partial<World> = {
+  pods: [...ending, ...two.slice(2)],
+  events: [],
+  removalEvents: [
+    ...ending.map((pod) => removalEvent(pod, "FailedKillPod")),
+    ...two.slice(2).map((pod) => removalEvent(pod, "SandboxChanged")),
+  ],
+};
+
+test("propose names pods that cannot end or start because their sandboxes cannot be removed, without a refused name", () => {
+  const [proposal] = propose(reservedNames(kept), settings);
+  expect(proposal?.spec.summary).toStartWith(
+    "4 pods on rke2-agent1 cannot start or end: the runtime cannot remove their sandboxes, as the kubelet has said since 2026-05-10T18:39:00Z",
+  );
+  expect(asked(proposal!).items.map(({ what }) => what)).toEqual([
+    ...Array<string>(2).fill("it is being deleted, and sandbox ababababababa cannot be removed; tried 60 times"),
+    ...Array<string>(2).fill("it needs a new sandbox, and the old one cannot be removed; tried 60 times"),
+  ]);
+  const decision = stored(proposal!);
+  expect(isCausePresent(decision, reservedNames(kept), settings)).toBe(true);
+  // The DEL works again: two have gone, and two have started.
+  const well = ownedPods("ReplicaSet/web-6f9c", 4, { phase: "Running", everRan: true }).slice(2);
+  expect(isCausePresent(decision, reservedNames({ ...kept, pods: well }), settings)).toBe(false);
+});
+
+test.each<[string, Partial<World>]>([
+  ["pods to end that are not being deleted", { pods: two }],
+  ["a CNI daemon that is down there", { pods: [...[...kept.pods!], daemonPod({ isReady: false })] }],
+  [
+    "a CNI daemon that was just killed there",
+    { pods: [...[...kept.pods!], daemonPod({ isReady: true, oomKilledMs: nowMs - minuteMs })] },
+  ],
+  [
+    "sandboxes that a reboot has changed",
+    { removalEvents: kept.removalEvents!.map((event) => ({ ...event, firstMs: event.lastMs - minuteMs })) },
+  ],
+])("propose says nothing about sandboxes that stay with %s", (_what, facts) => {
+  expect(names(reservedNames({ ...kept, ...facts })).filter((name) => name.startsWith("sandboxes"))).toEqual([]);
+});
+
+test("propose counts sandboxes that stay on a node whose CNI daemon is well", () => {
+  const pods = [...kept.pods!, daemonPod({ isReady: true })];
+  expect(names(reservedNames({ ...kept, pods }))).toEqual(["sandboxes-1"]);
+});
+
+function daemonPod(changes: Partial<ClusterPod>): ClusterPod {
+  const place = { namespace: "kube-system", owner: "DaemonSet/kube-multus-ds", node: "rke2-agent1" };
+  return { ...two[0]!, name: "multus", uid: "uid-multus", phase: "Running", everRan: true, ...place, ...changes };
+}
+
 test("findCauses gives an avalanche its own pods, although their names are reserved too", () => {
   const pods = outagePods(30);
   const facts = world({ pods, owners: noOwners, events: pods.map((pod) => reservedEvent(pod)) });
@@ -101,7 +155,11 @@ test("a Decision about reserved names follows its pods, and ends when they are f
   expect([newer?.name, asked(newer!).items.length]).toEqual(["sandboxes-1", 28]);
   expect(isCausePresent(open, reservedNames(), settings)).toBe(true);
   expect(isCausePresent(open, reservedNames({ events: [] }), settings)).toBe(false);
-  expect(names(reservedNames({ decisions: [stored(first!, "Rejected")] }))).toEqual([]);
+  const rejected = { decisions: [stored(first!, "Rejected")] };
+  expect(names(reservedNames(rejected))).toEqual([]);
+  // Two more are cleaned up by the runtime's next try; three are a new question.
+  expect(names(reservedNames(rejected, 26))).toEqual([]);
+  expect(names(reservedNames(rejected, 27))).toEqual(["sandboxes-2"]);
 });
 
 test("propose says what blocks reboots, since when and how to clear it, once for all nodes", () => {
@@ -166,4 +224,20 @@ test("propose asks again about a node whose reasons were cleared once, when new 
   expect(again("Succeeded")).toEqual(["reboots-2"]);
   expect(again("Rejected")).toEqual([]);
   expect(again("Running")).toEqual([]);
+});
+
+test("propose asks again about reboots that were rejected when one more node is late", () => {
+  const [first] = propose(lateReboots(), settings);
+  const decisions = [stored(first!, "Rejected")];
+  const laterMs = nowMs + 2 * hourMs;
+  const another = (markedMs: number): readonly string[] =>
+    names(
+      lateReboots([heldGate("k8s-master"), heldGate("k8s-node2", { rebootRequiredSinceMs: markedMs })], {
+        decisions,
+        nowMs: laterMs,
+      }),
+    );
+  // Late already when the person said no.
+  expect(another(nowMs - 24 * hourMs - minuteMs)).toEqual([]);
+  expect(another(nowMs - 23 * hourMs)).toEqual(["reboots-2"]);
 });

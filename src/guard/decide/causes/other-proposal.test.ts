@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Decision, DecisionPhase } from "../../decision/decision.ts";
 import { isPlanIntact, parseDecision } from "../../decision/parse-decision.ts";
 import type { Step } from "../../decision/step.ts";
+import type { JobFacts } from "../../facts/owner-facts.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { outage } from "../../outage.fixture.ts";
@@ -127,12 +128,27 @@ test("propose asks a person where an autoscaler, an operator or nobody the guard
       }),
       "in a namespace of the system",
     ],
+    [
+      runawayJob({ namespaces: [{ name: "shop", labels: { "levee.dev/critical": "" } }] }),
+      "the site depends on shop (label levee.dev/critical), and the guard makes nothing smaller there",
+    ],
   ];
   for (const [facts, why] of cases) {
     const { spec } = only(facts);
     expect([spec.purpose, ...spec.steps.map(({ action }) => action)]).toEqual(["ByHand", "AskPerson", "Verify"]);
     expect(spec.steps[0]?.title).toContain(why);
   }
+});
+
+test("propose says so when it makes a workload smaller in a namespace that others depend on", () => {
+  const dependencies = [
+    { namespace: "shop", why: "webhook prices" },
+    { namespace: "traefik", why: "ingress class traefik" },
+  ];
+  expect(only(runawayDeployment({ dependencies })).spec.notes).toContain(
+    "Others depend on shop (webhook prices), and this makes a workload there smaller. To leave such a change to a person in future: kubectl label namespace shop levee.dev/critical=true",
+  );
+  expect(only(runawayDeployment()).spec.notes.join("\n")).not.toContain("Others depend");
 });
 
 test("propose waits for a hold where Argo CD would put a Deployment back, and notes one that it cannot see", () => {
@@ -162,6 +178,103 @@ test("propose makes one Decision about a workload, whose plan follows it until i
     expect(again({ decisions: [stored(first, phase)] })).toEqual([]);
   expect(again({ decisions: [stored(first, "Expired")] }).map(({ name }) => name)).toEqual(["stop-shop-2"]);
   expect(supersededBy(stored({ ...first, name: "stop-shop-2" }, "Proposed", nowMs + 1), [open])).toBe("stop-shop-1");
+});
+
+test("propose asks again about a workload whose stop was rejected after it had begun, with the numbers of now", () => {
+  const first = only(runawayDeployment());
+  const rejected = stored(first, "Rejected");
+  const at = new Date(nowMs).toISOString();
+  const begun: Decision = { ...rejected, status: { ...rejected.status!, startedAt: at, endedAt: at } };
+  const more = [...runawayDeployment().pods, ...startedPods("ReplicaSet/web-6f9c", 10)];
+  const again = only(runawayDeployment({ decisions: [begun], nowMs: nowMs + minuteMs, pods: more }));
+  expect([again.name, scaleOf(again)]).toMatchObject(["stop-shop-2", { from: 300, to: 70 }]);
+  // Before it began, a rejection is the answer.
+  expect(propose(runawayDeployment({ decisions: [rejected], nowMs: nowMs + minuteMs }), settings)).toEqual([]);
+});
+
+test("propose asks again about a rejected or done workload when twenty more of its pods do not start, and not for fewer", () => {
+  const first = only(runawayDeployment());
+  const laterMs = nowMs + 30 * minuteMs;
+  const facts = (count: number, decision: Decision): World => {
+    const madeMs = nowMs + minuteMs;
+    const late = ownedPods("ReplicaSet/web-6f9c", count, { createdMs: madeMs, boundMs: madeMs }).map((pod, index) => ({
+      ...pod,
+      name: `late-${index}`,
+      uid: `late-${index}`,
+    }));
+    return runawayDeployment({
+      decisions: [decision],
+      nowMs: laterMs,
+      pods: [...runawayDeployment().pods, ...late],
+    });
+  };
+  for (const phase of ["Rejected", "Succeeded"] as const) {
+    expect(propose(facts(19, stored(first, phase)), settings)).toEqual([]);
+    expect(propose(facts(20, stored(first, phase)), settings).map(({ name }) => name)).toEqual(["stop-shop-2"]);
+  }
+  for (const phase of ["Running", "Paused"] as const)
+    expect(propose(facts(20, stored(first, phase)), settings)).toEqual([]);
+});
+
+test("propose leaves a Job of Kueue to a person, because Kueue would resume it", () => {
+  const { spec } = only(runawayJob({ owners: { ...noOwners, jobs: [job("nightly", { queue: "batch" })] } }));
+  expect([spec.purpose, ...spec.steps.map(({ action }) => action)]).toEqual(["ByHand", "AskPerson", "Verify"]);
+  expect(spec.steps[0]?.title).toContain("Kueue decides when Job shop/nightly runs (queue batch)");
+  expect(spec.steps[0]?.kubectl[0]).toBe(
+    `kubectl -n shop get workloads.kueue.x-k8s.io -l 'kueue.x-k8s.io/job-uid in (uid-nightly)' -o name | xargs -r -n 1 kubectl -n shop patch --type=merge -p '{"spec":{"active":false}}'`,
+  );
+});
+
+test.each<[string, World]>([
+  ["a Job that waits in a queue", runawayJob({ owners: { ...noOwners, jobs: [queued({ isSuspended: true })] } })],
+  [
+    "pods that Kueue has not let go yet",
+    runawayJob({
+      pods: ownedPods("Job/nightly", 200, { node: "", boundMs: 0 }),
+      owners: { ...noOwners, jobs: [queued({})] },
+      events: [],
+    }),
+  ],
+  [
+    "a Job whose pods Kueue admits a few at a time",
+    runawayJob({
+      pods: [...ownedPods("Job/nightly", 15), ...startedPods("Job/nightly", 10)],
+      owners: { ...noOwners, jobs: [queued({})] },
+    }),
+  ],
+])("propose says nothing about %s", (_what, facts) => {
+  expect(propose(facts, settings)).toEqual([]);
+});
+
+function queued(changes: Partial<JobFacts>): JobFacts {
+  return job("nightly", { queue: "batch", ...changes });
+}
+
+test("propose suspends a CronJob without its Jobs of Kueue, and says how a person takes those out of the queue", () => {
+  const facts = runawayCronJob();
+  const jobs = facts.owners!.jobs.map((one, index) => (index < 50 ? { ...one, queue: "batch" } : one));
+  const { spec } = only({ ...facts, owners: { ...facts.owners!, jobs } });
+  const [step] = spec.steps;
+  expect(step?.action === "ScaleOwner" && step.scaleOwner.way === "Suspend" && step.scaleOwner.jobs?.length).toBe(10);
+  const note = spec.notes.find((one) => one.startsWith("Kueue decides"));
+  expect(note).toContain("50 of its Jobs run and would resume them");
+  expect(note).toContain("(the first 12): kubectl -n shop get workloads.kueue.x-k8s.io -l ");
+  expect(note).toEndWith(`'{"spec":{"active":false}}'`);
+});
+
+test("propose follows owner references: a ReplicaSet that a Deployment adopted, and one that only looks like another's", () => {
+  const adopted = (name: string, above: string): World => {
+    const pods = [...ownedPods(`ReplicaSet/${name}`, 240), ...startedPods(`ReplicaSet/${name}`, 60)];
+    const set = { namespace: "shop", name, uid: `uid-${name}`, replicas: 300, above, trackedBy: "", instance: "" };
+    const events = pods.slice(0, 10).map((pod) => sandboxEvent(pod));
+    return runawayDeployment({ pods, events, owners: { ...noOwners, replicaSets: [set] } });
+  };
+  expect(scaleOf(only(adopted("before", "Deployment/web")))).toMatchObject({ kind: "Deployment", name: "web" });
+  expect(scaleOf(only(adopted("web-6f9c", "")))).toMatchObject({ kind: "ReplicaSet", name: "web-6f9c" });
+  // Its own version beside the adopted one is a rollout.
+  const both = adopted("before", "Deployment/web");
+  const { spec } = only({ ...both, pods: [...both.pods, ...startedPods("ReplicaSet/web-6f9c", 1)] });
+  expect(spec.steps[0]?.title).toContain("is in the middle of a rollout");
 });
 
 test("isCausePresent follows the workload's own pods, and ends a plan of which another now decides", () => {

@@ -2,10 +2,11 @@ import type { AskedItem } from "../../decision/asked-item.ts";
 import { scalableKinds, type ScalableKind } from "../../decision/scale-owner.ts";
 import { isLive, type Runaway } from "../../detect/runaway.ts";
 import { topOwnerOf, type TopOwner } from "../../detect/top-owner.ts";
+import { criticalLabel, isNamedCritical } from "../../facts/critical-label.ts";
 import type { GuardSettings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { timeText } from "../../json-values.ts";
-import { kubectl } from "../kubectl-lines.ts";
+import { kubectl, kueueStopLine } from "../kubectl-lines.ts";
 
 /** A name of the API server; owner references can hold anything. */
 const plainName = /^[A-Za-z0-9][-.\w]*$/;
@@ -33,6 +34,12 @@ export function handReason(
   // A CronJob leaves the Jobs alone that it has made.
   if (marks.above !== "" && !(kind === "Job" && marks.above.startsWith("CronJob/")))
     return item(marks.above, `${marks.above} made ${label} and would put it back`, lookLine(namespace, marks.above));
+  if (owner.queue !== undefined)
+    return item(
+      `LocalQueue/${namespace}/${owner.queue}`,
+      `Kueue decides when ${label} runs (queue ${owner.queue}): it resumes a Job that somebody suspends, and ends all pods of one whose size changes. Take its Workload out of the queue; active=true puts it back`,
+      kueueStopLine(namespace, [owner.uid]),
+    );
   const scaler = world.owners?.autoscalers.find(
     (one) => one.namespace === namespace && one.target === `${kind}/${name}`,
   );
@@ -48,7 +55,7 @@ export function handReason(
       `${label} is in the middle of a rollout: its controller would end pods of the old version too, which run`,
       kubectl("-n", namespace, "rollout", "undo", `deployment/${name}`),
     );
-  const why = untouched(owner, settings);
+  const why = untouched(owner, world, settings);
   return why === undefined
     ? undefined
     : item(`${kind}/${namespace}/${name}`, `${label}: ${why}`, lookLine(namespace, `${kind}/${name}`));
@@ -59,7 +66,7 @@ function isMidRollout({ namespace, name }: TopOwner, world: World): boolean {
   const sets = new Set<string>();
   let hasStarted = false;
   for (const pod of world.pods) {
-    if (pod.namespace !== namespace || !pod.owner.startsWith(`ReplicaSet/${name}-`) || !isLive(pod)) continue;
+    if (pod.namespace !== namespace || !pod.owner.startsWith("ReplicaSet/") || !isLive(pod)) continue;
     const owner = topOwnerOf(pod, world);
     if (owner.kind !== "Deployment" || owner.name !== name) continue;
     sets.add(pod.owner);
@@ -68,9 +75,11 @@ function isMidRollout({ namespace, name }: TopOwner, world: World): boolean {
   return sets.size > 1 && hasStarted;
 }
 
-function untouched({ kind, namespace, uid }: TopOwner, settings: GuardSettings): string | undefined {
+function untouched({ kind, namespace, uid }: TopOwner, world: World, settings: GuardSettings): string | undefined {
   if (namespace === systemNamespace || namespace === settings.namespace)
     return "the guard makes nothing smaller in a namespace of the system";
+  if (isNamedCritical(namespace, world.namespaces))
+    return `the site depends on ${namespace} (label ${criticalLabel}), and the guard makes nothing smaller there`;
   if (kind === "StatefulSet")
     return "its pods end in the order of their numbers, and those that run could be the first";
   if (scalableKind(kind) === undefined) return "the guard does not know how this kind is made smaller";

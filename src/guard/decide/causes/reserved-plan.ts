@@ -30,21 +30,22 @@ export function reservedPlan(seen: SeenCause<ReservedNames>): PlanContent | unde
         kubectl: names
           .slice(0, 4)
           .map((node) => kubectl("get", "pods", "-A", `--field-selector=spec.nodeName=${node}`)),
-        done: "None of these pods is refused its name any more",
+        done: "None of these pods is kept by its sandbox any more",
         deadlineSeconds: askSeconds,
       }),
       ...followedStep(sinceMs, chain.linked),
     ],
     notes: [
+      "Repair the CNI plugin's DEL first: while it fails, crictl fails too, and once it works the kubelet removes these sandboxes by itself within a minute or two",
       "The lines are for root on the node. Each removes only sandboxes of that pod that do not run; nothing of them is left in the cluster",
-      "If crictl cannot remove one, or does not show it: systemctl restart containerd on that node, and as the last way a reboot. Both free all names",
+      "If crictl does not show one, an ADD of it still hangs: systemctl restart containerd on that node ends it, and running containers go on. The last way is a reboot, which frees all names",
       "The CNI's DEL of these sandboxes fails, so addresses of theirs may stay taken: levee leaks, or the IPAM plugin's own tool, shows them",
     ],
     story: [
-      ", and the runtime has refused them for over ten minutes",
-      `The first refusal was at ${timeText(sinceMs)}. A sandbox that never got its network cannot be removed while the CNI plugin's DEL fails, and its name stays taken`,
+      `, as the kubelet has said since ${timeText(sinceMs)}`,
+      "A sandbox cannot be removed while the CNI plugin's DEL fails or its ADD hangs, and its name stays taken",
     ],
-    evidence: evidenceOf([["pods whose sandbox's name stays reserved", members.length]], seen),
+    evidence: evidenceOf([["pods that a sandbox keeps from starting or ending", members.length]], seen),
   };
 }
 
@@ -57,11 +58,22 @@ function itemOf(pod: ClusterPod, held: HeldName | undefined): readonly AskedItem
       object: `Pod/${namespace}/${name}`,
       node,
       uid,
-      what: `its name is reserved for ${sandbox}; refused ${held.count} times`,
+      what: whatOf(held, sandbox),
       since: timeText(held.sinceMs),
       line: crictlLine(uid),
     },
   ];
+}
+
+function whatOf({ why, count }: HeldName, sandbox: string): string {
+  switch (why) {
+    case "Name":
+      return `its name is reserved for ${sandbox}; refused ${count} times`;
+    case "Change":
+      return `it needs a new sandbox, and the old one cannot be removed; tried ${count} times`;
+    case "Removal":
+      return `it is being deleted, and ${sandbox} cannot be removed; tried ${count} times`;
+  }
 }
 
 /** By the pod's UID and only those that do not run, and not by the ID in an event: any writer of events can claim that. */

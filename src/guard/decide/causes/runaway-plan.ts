@@ -4,9 +4,10 @@ import type { GuardSettings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { timeText } from "../../json-values.ts";
 import { argoOwners, unseenTracker, type ArgoOwner } from "../argo-owners.ts";
+import { neededNotes } from "../critical-notes.ts";
 import { evidenceOf } from "../evidence.ts";
 import { holdStep, isProjectName } from "../hold-step.ts";
-import { kubectl } from "../kubectl-lines.ts";
+import { kubectl, kueueStopLine } from "../kubectl-lines.ts";
 import { verifyStep } from "../verify-step.ts";
 import { askStep } from "./ask-step.ts";
 import type { PlanContent, SeenCause } from "./make-proposal.ts";
@@ -15,6 +16,8 @@ import { scaleChange, scaleStep, undoScaleLine } from "./scale-step.ts";
 
 /** A person is at the keyboard when this begins. */
 const askSeconds = 900;
+/** A note has 1,024 characters. */
+const queuedShown = 12;
 /** No person types more holds than this. */
 const ownersMax = 4;
 
@@ -51,6 +54,7 @@ export function runawayPlan(seen: SeenCause<Runaway>): PlanContent | undefined {
     drafts: [...holds.map(holdStep), scaleStep(change), verify],
     notes: [
       `What has started stays: controllers end pods that do not run first. To undo it when the cause is repaired: ${undoScaleLine(change)}`,
+      ...neededNotes(cause.namespace, world),
       ...jobNotes(cause),
       ...holds.map(argoNote),
       ...unseenNotes(cause, holds),
@@ -73,7 +77,7 @@ function storyOf({ members, nodes, sinceMs, recent, started }: Runaway): Pick<Pl
   const others = started === 0 ? "none of its pods has started" : `${started} of its pods have started`;
   return {
     story: [
-      `: its controller keeps them there, and kubelet keeps asking for their network on ${nodes.size} nodes`,
+      `: its controller keeps them there, and kubelet keeps asking for their network on ${nodes.size === 1 ? "one node" : `${nodes.size} nodes`}`,
       `The oldest of these ${members.length} was created at ${timeText(sinceMs)}, ${recent} in the last half hour; ${others}`,
     ],
   };
@@ -115,9 +119,24 @@ function jobNotes({ owner, jobs }: Runaway): readonly string[] {
   if (owner.kind === "Job" && owner.marks.above !== "")
     return [`${owner.marks.above} made this Job and makes the next one when its time comes`];
   const [first, ...rest] = jobs.filter(({ started }) => started > 0);
-  if (first === undefined) return [];
   const more = rest.length === 0 ? "" : ` and ${rest.length} more`;
-  return [`Job ${first.owner.name}${more} has running pods too and is not suspended: that would end them`];
+  return [
+    ...(first === undefined
+      ? []
+      : [`Job ${first.owner.name}${more} has running pods too and is not suspended: that would end them`]),
+    ...queuedNotes(owner.namespace, jobs),
+  ];
+}
+
+/** Jobs of Kueue are left to a person, because it would resume them. */
+function queuedNotes(namespace: string, jobs: Runaway["jobs"]): readonly string[] {
+  const queued = jobs.filter((job) => job.started === 0 && job.owner.queue !== undefined);
+  if (queued.length === 0) return [];
+  const uids = queued.slice(0, queuedShown).map((job) => job.owner.uid);
+  const more = queued.length > uids.length ? ` (the first ${uids.length})` : "";
+  return [
+    `Kueue decides when ${queued.length} of its Jobs run and would resume them, so they are not suspended. To take them out of its queue${more}: ${kueueStopLine(namespace, uids)}`,
+  ];
 }
 
 function argoAbove({ owner }: Pick<Runaway, "owner">, world: World): readonly ArgoOwner[] {

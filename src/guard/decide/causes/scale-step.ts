@@ -18,7 +18,10 @@ export function scaleChange({ owner, started, jobs, members }: Runaway, kind: Sc
   const { namespace, name, uid, size = 0 } = owner;
   const target = { kind, namespace, name, uid };
   if (kind === "CronJob") {
-    const still = jobs.filter((job) => job.started === 0 && job.owner.uid !== "" && job.owner.isSuspended !== true);
+    const still = jobs
+      .filter((job) => job.started === 0 && job.owner.uid !== "" && job.owner.isSuspended !== true)
+      // Kueue would resume them.
+      .filter(({ owner: { queue } }) => queue === undefined);
     const named = still.slice(0, jobsMax).map((job): JobTarget => ({ name: job.owner.name, uid: job.owner.uid }));
     const why = `${jobs.length} of its Jobs have pods that do not start, and it makes more`;
     return { ...target, way: "Suspend", why, ...(named.length === 0 ? {} : { jobs: named }) };

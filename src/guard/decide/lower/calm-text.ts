@@ -4,10 +4,11 @@ import { countOf, objectsOf, timeMs, timeText } from "../../json-values.ts";
 
 /** The record as people find it in the ConfigMap. */
 export function printCalms(calms: readonly MemoryCalm[]): string {
-  const rows = calms.map(({ sinceMs, coveredMs, ...calm }) => ({
+  const rows = calms.map(({ sinceMs, coveredMs, disturbedMs, ...calm }) => ({
     ...calm,
     since: timeText(sinceMs),
     covered: timeText(coveredMs),
+    ...(disturbedMs === 0 ? {} : { disturbed: timeText(disturbedMs) }),
   }));
   return JSON.stringify(rows);
 }
@@ -36,6 +37,8 @@ function calmOf(row: JsonObject): readonly MemoryCalm[] {
       peakNode: textOf(row["peakNode"]),
       kills: Object.fromEntries(counted),
       broken: textOf(row["broken"]),
+      disturbedMs: timeMs(row["disturbed"]),
+      ...(row["isOfPrometheus"] === true ? { isOfPrometheus: true } : {}),
     },
   ];
 }

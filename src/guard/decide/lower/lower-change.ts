@@ -9,7 +9,7 @@ import { calmKey, gapMaxMs, type Watched } from "./memory-calm.ts";
 
 const dayMs = 86_400_000;
 /** The load of a site changes with the day and the day of the week. */
-const calmForMs = 7 * dayMs;
+export const calmForMs = 7 * dayMs;
 /** The use is seen once a minute, and a short peak between two looks is not. */
 const margin = 1.5;
 /** Less than this is not worth a restart of the daemon on every node. */
@@ -27,7 +27,7 @@ export interface LowerChange extends MemoryChange {
 export function calmProblem(watched: Watched, world: World, settings: GuardSettings): string | undefined {
   const calm = world.memoryCalms?.find(({ key }) => key === calmKey(watched));
   if (calm === undefined || calm.limit !== watched.limit) return "it is not known how calm it was";
-  if (world.nowMs - calm.coveredMs > gapMaxMs) return "not every pod of it tells what it uses";
+  if (world.nowMs - calm.coveredMs > gapMaxMs) return "it is not known what every pod of it uses";
   const { calmForMs: neededMs = calmForMs } = settings;
   if (world.nowMs - calm.sinceMs >= neededMs) return undefined;
   const why = calm.broken === "" ? "" : ` (before: ${calm.broken})`;
@@ -69,8 +69,9 @@ function sumText(calm: MemoryCalm, mark: MemoryMark, newLimit: string, { nowMs }
   const peak = mebibytes(calm.peakBytes);
   const days = Math.floor((nowMs - calm.sinceMs) / dayMs);
   const time = days === 0 ? `since ${timeText(calm.sinceMs)}` : `in ${days} days, since ${timeText(calm.sinceMs)}`;
+  const by = calm.isOfPrometheus === true ? ", by Prometheus" : "";
   const sum = `${peak} × ${margin} = ${mebibytes(calm.peakBytes * margin)}`;
-  return `The most that one of its pods was seen to use ${time}, is ${peak} (on ${calm.peakNode}): ${sum}, and the next size above, not below the ${mark.beforeLimit} from before the raise of ${mark.at}, is ${newLimit}`;
+  return `The most that one of its pods was seen to use ${time}${by}, is ${peak} (on ${calm.peakNode}): ${sum}, and the next size above, not below the ${mark.beforeLimit} from before the raise of ${mark.at}, is ${newLimit}`;
 }
 
 function mebibytes(bytes: number): string {

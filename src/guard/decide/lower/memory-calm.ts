@@ -27,6 +27,14 @@ export interface Watched {
   readonly pods: readonly ClusterPod[];
   /** Of its nodes, and of this daemon. */
   readonly views: readonly NodeViewFacts[];
+  /** By the views, or by Prometheus where there are none. */
+  readonly uses: readonly MemoryUse[];
+}
+
+interface MemoryUse {
+  readonly node: string;
+  readonly atMs: number;
+  readonly usedBytes: number;
 }
 
 export function calmKey({ daemonSet, container }: Pick<Watched, "daemonSet" | "container">): string {
@@ -44,7 +52,20 @@ export function watchedNow(world: World, { cniDaemons }: GuardSettings): readonl
     const nodes = new Set(pods.map(({ node }) => node));
     const hasTwin = world.daemonSets.some((one) => one !== daemonSet && isCniDaemon(one, limitBytes, cniDaemons));
     const views = world.nodeViews.filter((view) => nodes.has(view.node) && !hasTwin && isOf(view, limitBytes));
-    return [{ daemonSet, container, limit: mark.limit, limitBytes, pods, views }];
+    const uses = views.length > 0 ? viewUses(views) : podUses(pods, world);
+    return [{ daemonSet, container, limit: mark.limit, limitBytes, pods, views, uses }];
+  });
+}
+
+function viewUses(views: readonly NodeViewFacts[]): readonly MemoryUse[] {
+  return views.map(({ node, atMs, memoryBytes: usedBytes = 0 }) => ({ node, atMs, usedBytes }));
+}
+
+function podUses(pods: readonly ClusterPod[], { memoryUses = [] }: World): readonly MemoryUse[] {
+  const known = new Map(memoryUses.map((use) => [`${use.namespace}/${use.pod}`, use]));
+  return pods.flatMap(({ namespace, name, node }) => {
+    const use = known.get(`${namespace}/${name}`);
+    return use === undefined ? [] : [{ node, atMs: use.atMs, usedBytes: use.usedBytes }];
   });
 }
 
@@ -90,12 +111,21 @@ export function nextCalm(watched: Watched, before: MemoryCalm | undefined, world
   for (const { node, atMs } of watched.views) heard.set(node, Math.min(nowMs, atMs));
   const coveredMs = coveredUntil(watched, earlier, nowMs, heard);
   const kills = killsOf(watched, earlier);
-  const fresh = { key: calmKey(watched), limit: watched.limit, sinceMs: nowMs, coveredMs, kills, broken: "" };
+  const disturbedMs = disturbedAt(watched, before, world);
+  const known = { key: calmKey(watched), limit: watched.limit, coveredMs, kills, disturbedMs };
+  const fresh = { ...known, sinceMs: nowMs, broken: "" };
   // What was used under pressure is not what the daemon needs in calm.
   const broken = brokenText(watched, earlier, coveredMs, world);
   if (broken !== undefined) return { ...fresh, peakBytes: 0, peakNode: "", broken };
   const peak = peakOf(watched, earlier);
-  return earlier === undefined ? { ...fresh, ...peak } : { ...earlier, coveredMs, kills, ...peak };
+  return earlier === undefined ? { ...fresh, ...peak } : { ...earlier, ...known, ...peak };
+}
+
+/** When the guard last saw a backlog: in the record, where it is of this limit, or now. */
+export function disturbedAt(watched: Watched, before: MemoryCalm | undefined, world: World): number {
+  if (stuckText(world) !== undefined) return world.nowMs;
+  const isSame = before?.key === calmKey(watched) && before.limit === watched.limit;
+  return isSame ? Math.min(before.disturbedMs, world.nowMs) : 0;
 }
 
 function brokenText(
@@ -117,9 +147,9 @@ function peakOf({ views }: Watched, earlier: MemoryCalm | undefined): Pick<Memor
   return peak;
 }
 
-/** A record of another limit, or from a clock that was ahead, says nothing. */
+/** A record of another limit, from a clock that was ahead, or without the pods' own counters of kills says nothing. */
 function usable(before: MemoryCalm | undefined, watched: Watched, nowMs: number): MemoryCalm | undefined {
-  if (before?.key !== calmKey(watched) || before.limit !== watched.limit) return undefined;
+  if (before?.key !== calmKey(watched) || before.limit !== watched.limit || before.isOfPrometheus) return undefined;
   return before.sinceMs <= nowMs && before.coveredMs <= nowMs ? before : undefined;
 }
 
@@ -158,13 +188,24 @@ function pressureText(
   earlier: MemoryCalm,
   world: World,
 ): string | undefined {
-  const killed = pods.find(({ oomKilledMs }) => oomKilledMs > earlier.sinceMs);
-  if (killed !== undefined)
-    return `${killed.name} on ${killed.node} was killed for memory at ${timeText(killed.oomKilledMs)}`;
+  const killed = killedText(pods, earlier.sinceMs);
+  if (killed !== undefined) return killed;
   const lost = views.find(({ node, oomKills = 0 }) => oomKills > (earlier.kills[node] ?? 0));
   if (lost !== undefined) return `a process of the daemon on ${lost.node} was killed for memory`;
   const full = views.find(({ memoryBytes: usedBytes = 0 }) => usedBytes > limitBytes * pressureShare);
   if (full !== undefined) return `the daemon on ${full.node} used more than ${pressureShare * 100} % of ${limit}`;
+  return stuckText(world);
+}
+
+/** Which of the pods was killed since; undefined when none was. */
+export function killedText(pods: readonly ClusterPod[], sinceMs: number): string | undefined {
+  const killed = pods.find(({ oomKilledMs }) => oomKilledMs > sinceMs);
+  return killed === undefined
+    ? undefined
+    : `${killed.name} on ${killed.node} was killed for memory at ${timeText(killed.oomKilledMs)}`;
+}
+
+export function stuckText(world: World): string | undefined {
   const stuck = stuckPods(world);
   return stuck < membersMin ? undefined : `${stuck} pods with a node did not start`;
 }

@@ -137,7 +137,7 @@ function evidenceOf(
     one("hours without pressure", Math.floor((nowMs - calm.sinceMs) / 3_600_000), `since ${timeText(calm.sinceMs)}`),
     one("MiB that one pod used at most in that time", Math.ceil(calm.peakBytes / 2 ** 20), calm.peakNode),
     one(
-      "pods that told what they use",
+      calm.isOfPrometheus === true ? "pods whose use Prometheus has for that time" : "pods that told what they use",
       daemonSet.desired,
       `the last time they all had was ${timeText(calm.coveredMs)}`,
     ),
