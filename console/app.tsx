@@ -10,7 +10,7 @@ import { NowView } from "./now/now-view.tsx";
 import { ExplainPanel } from "./parts/explain.tsx";
 import { RebootsView } from "./reboots/reboots-view.tsx";
 import { StormView } from "./storm/storm-view.tsx";
-import { isOld, snapshot } from "./stream/store.ts";
+import { isOld, link, snapshot } from "./stream/store.ts";
 
 const viewsByName: Readonly<Record<ViewName, (snapshot: ConsoleSnapshot) => JSX.Element>> = {
   now: NowView,
@@ -34,11 +34,17 @@ export function App(): JSX.Element {
       <Head snapshot={value} />
       <LinkBanner />
       <main id="main" tabIndex={-1} class={isOld.value ? "is-old" : ""}>
-        {value === undefined ? <p class="boot">Levee is reading the cluster…</p> : <View {...value} />}
+        {value === undefined ? <Boot /> : <View {...value} />}
       </main>
       <ExplainPanel />
     </>
   );
+}
+
+/** Before the first snapshot. Without a token there will be none. */
+function Boot(): JSX.Element {
+  if (link.value.state === "ended") return <h1>Nothing to show yet</h1>;
+  return <p class="boot">Levee is reading the cluster…</p>;
 }
 
 /** The address is the view's, so the link does not change it. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bytesText, countText, plural, spanText, tookText } from "./words.ts";
+import { axisTexts, bytesText, countText, plural, spanText, tookText } from "./words.ts";
 import { linkTo, parseRoute } from "./route.ts";
 
 test("spanText and tookText name two units at most", () => {
@@ -30,4 +30,12 @@ test("parseRoute reads what linkTo writes, and takes every other address for the
   expect(parseRoute(linkTo("find", "pod", "fc", hostile))).toEqual({ view: "find", names: ["pod", "fc", hostile] });
   expect(parseRoute("#nowhere/x")).toEqual({ view: "now", names: [] });
   expect(parseRoute("#find/match/100%")).toEqual({ view: "find", names: ["match", "100%"] });
+});
+
+test("axisTexts has seconds for a short axis and days for a long one", () => {
+  const at = new Date(2026, 10, 18, 6, 24, 58).getTime() / 1_000;
+  expect(axisTexts([at, at + 5])).toEqual(["06:24:58", "06:25:03"]);
+  expect(axisTexts([at, at + 300])).toEqual(["06:24", "06:29"]);
+  expect(axisTexts([at, at + 86_400])).toEqual(["11-18", "11-19"]);
+  expect(axisTexts([])).toEqual([]);
 });

@@ -30,6 +30,16 @@ export function dayText(wallMs: number): string {
   return `${day.join("-")} ${clockText(wallMs).slice(0, 5)}`;
 }
 
+/** Marks on an axis of time: no two that look alike. */
+export function axisTexts(seconds: readonly number[]): string[] {
+  const [first = 0, second = first + 60] = seconds;
+  const text = (ms: number): string => {
+    if (second - first < 60) return clockText(ms);
+    return second - first < 43_200 ? clockText(ms).slice(0, 5) : dayText(ms).slice(5, 10);
+  };
+  return seconds.map((at) => text(at * 1_000));
+}
+
 export function bytesText(bytes: number): string {
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KiB`;
   const mebibytes = bytes / (1024 * 1024);

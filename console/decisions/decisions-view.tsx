@@ -51,11 +51,9 @@ function AlertNames({ alerts: { names } }: { readonly alerts: AlertSums }): JSX.
       title="Alerts"
       heads={["alert", "firing", "explained", "not explained"]}
       none=""
-      rows={names.map(({ name, firing, explained }) => (
+      rows={names.map(({ name, firing, explained, hasTopic }) => (
         <tr key={name}>
-          <th scope="row">
-            <Code code={name} />
-          </th>
+          <th scope="row">{hasTopic === true ? <Code code={name} /> : <Name text={name} />}</th>
           <td class="number">{countText(firing)}</td>
           <td class="number">{countText(explained)}</td>
           <td class="number">

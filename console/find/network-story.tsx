@@ -1,14 +1,13 @@
 import type { JSX } from "preact";
 import type { ConsoleNetworkStory } from "../../src/wire/console-story.ts";
-import { linkTo } from "../base/route.ts";
 import { countText } from "../base/words.ts";
 import { Bar } from "../parts/bar.tsx";
 import { Command } from "../parts/command.tsx";
 import { Figure } from "../parts/explain.tsx";
-import { List } from "../parts/list.tsx";
 import { Name } from "../parts/name.tsx";
-import { Sign, signOf } from "../parts/sign.tsx";
+import { Sign } from "../parts/sign.tsx";
 import { MatchRows } from "./match-rows.tsx";
+import { StateRows } from "./state-rows.tsx";
 
 /** A network: which nodes can serve it, which pods use it, addresses left. */
 export function NetworkStory({ story }: { readonly story: ConsoleNetworkStory }): JSX.Element {
@@ -28,25 +27,11 @@ export function NetworkStory({ story }: { readonly story: ConsoleNetworkStory })
       ))}
       <Tiles story={story} />
       <Command line={command} />
-      <List
+      <StateRows
+        kind="node"
         title="Nodes that cannot serve it, or may not"
-        heads={["node", "state", "why"]}
         none="Every node that has answered can serve it."
-        rows={nodes.map(({ node, state, why }) => (
-          <tr>
-            <th scope="row">
-              <a href={linkTo("find", "node", node)}>
-                <Name text={node} />
-              </a>
-            </th>
-            <td>
-              <Sign state={signOf(state)} label={state} />
-            </td>
-            <td class="text">
-              <Name text={why} />
-            </td>
-          </tr>
-        ))}
+        rows={nodes.map(({ node, state, why }) => ({ name: node, state, why }))}
       />
       <MatchRows
         title={`Pods that ask for it, ${countText(podsTotal)} in all`}
@@ -87,18 +72,20 @@ function Tiles({ story: { line, addresses, addressesWhy } }: { readonly story: C
       <div>
         <dt>addresses left</dt>
         <dd>
-          <Figure of="addresses">
-            {addresses === undefined
-              ? "not known"
-              : `${countText(addresses.total - addresses.used)} of ${countText(addresses.total)}`}
-          </Figure>
-          {addresses === undefined ? (
-            <span class="quiet">{addressesWhy}</span>
-          ) : (
-            <Bar used={addresses.used} of={addresses.total} />
+          <Figure of="addresses">{addresses === undefined ? "not known" : roomText(addresses)}</Figure>
+          {addresses === undefined ? null : <Bar used={addresses.used} of={addresses.total} />}
+          {addressesWhy === "" ? null : (
+            <span class="quiet">
+              <Name text={addressesWhy} />
+            </span>
           )}
         </dd>
       </div>
     </dl>
   );
+}
+
+/** Nobody reads the size of an IPv6 network. */
+function roomText({ total, used }: { readonly total: number; readonly used: number }): string {
+  return total > 1e9 ? "more than a billion" : `${countText(total - used)} of ${countText(total)}`;
 }

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import type { ConsoleNodeStory } from "../../src/wire/console-story.ts";
-import { linkTo } from "../base/route.ts";
 import { Command } from "../parts/command.tsx";
 import { List } from "../parts/list.tsx";
 import { Name } from "../parts/name.tsx";
-import { Sign, signOf } from "../parts/sign.tsx";
+import { Sign } from "../parts/sign.tsx";
+import { StateRows } from "./state-rows.tsx";
 import { NodeCard } from "../now/node-card.tsx";
 
 /** What a node's daemon says of itself. */
@@ -41,25 +41,11 @@ export function NodeStory({ story }: { readonly story: ConsoleNodeStory }): JSX.
           </tr>
         ))}
       />
-      <List
+      <StateRows
+        kind="network"
         title="Networks"
-        heads={["network", "state", "why"]}
         none="Its daemon has told of no networks."
-        rows={networks.map(({ network, state, why }) => (
-          <tr key={network}>
-            <th scope="row">
-              <a href={linkTo("find", "network", network)}>
-                <Name text={network} />
-              </a>
-            </th>
-            <td>
-              <Sign state={signOf(state)} label={state} />
-            </td>
-            <td class="text">
-              <Name text={why} />
-            </td>
-          </tr>
-        ))}
+        rows={networks.map(({ network, state, why }) => ({ name: network, state, why }))}
       />
     </article>
   );

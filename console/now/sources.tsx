@@ -16,7 +16,7 @@ export function Sources({ sources }: { readonly sources: readonly ConsoleSource[
           <li>
             <Sign state={signs[state]} label={`${name}: ${state}`} />
             <span class="quiet">
-              {asOfMs === 0 ? "" : `last heard ${clockText(asOfMs)}`} {why}
+              {state === "stale" ? `last heard ${clockText(asOfMs)};` : ""} {why}
             </span>
           </li>
         ))}

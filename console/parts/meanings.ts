@@ -29,7 +29,7 @@ export const meanings = {
   },
   kills: {
     title: "Kills",
-    text: "How often the kernel killed processes of this node's CNI daemon for memory, as far as anybody remembers.",
+    text: "Restarts of this node's CNI daemons of which the last was a kill for memory within the hour, or what a daemon's own cgroup counts, if that is more. The evidence of a Decision counts the same restarts.",
     command: "kubectl get pods -A -o wide | grep -e levee -e multus",
   },
   leaks: {
@@ -84,7 +84,7 @@ export const meanings = {
   },
   addresses: {
     title: "Addresses left",
-    text: "Addresses of the network's ranges that no pod holds. IPAM that keeps its addresses elsewhere is not counted here.",
+    text: "Addresses of the network's ranges that no pod holds. whereabouts has one pool for the cluster; host-local has a range on each node, and the node with the fewest left is shown, as its daemon last counted.",
     command: "levee check",
   },
   firing: {

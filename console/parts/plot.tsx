@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import UPlot from "uplot";
-import { clockText, countText } from "../base/words.ts";
+import { axisTexts, countText } from "../base/words.ts";
 import { plotColours, type PlotData } from "./plot-data.ts";
 import { PlotTable } from "./plot-table.tsx";
 
@@ -97,7 +97,7 @@ function optionsOf(
     axes: [
       {
         ...axis,
-        values: (_plot, seconds) => seconds.map((second) => clockText(second * 1_000).slice(0, 5)),
+        values: (_plot, seconds) => axisTexts(seconds),
         space: 70,
         size: 30,
       },

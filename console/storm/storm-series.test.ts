@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { outageSnapshot } from "../snapshot.fixture.ts";
-import { byClass, byNamespace, fittingSpan, lastMinutes, waitingNow } from "./storm-series.ts";
+import { byClass, byNamespace, fittingSpan, lastMinutes, oldestWaitMs, waitingNow } from "./storm-series.ts";
 
 const point = (atMs: number, waiting: number, counts?: Readonly<Record<string, number>>) => ({
   atMs,
@@ -43,4 +43,14 @@ test("waitingNow counts by the nodes, which are newer than the last point; a nod
   expect(waitingNow({ viewer, nodes, storm })).toBe(219);
   expect(waitingNow({ viewer: { ...viewer, mode: "node" }, nodes, storm })).toBe(last);
   expect(waitingNow({ viewer, nodes: [], storm })).toBe(last);
+});
+
+test("oldestWaitMs is of named pods or of calls in line, whichever waits longer", () => {
+  const { storm } = outageSnapshot(1_000_000);
+  const line = { class: "ordinary", waiting: 60, oldestWaitMs: 4_000 };
+  const pod = { namespace: "a", pod: "b", node: "n", sinceMs: 900_000 };
+  const points = [point(902_000, 60)];
+  expect(oldestWaitMs({ ...storm, points, waiting: [pod], classes: [line] })).toBe(4_000);
+  expect(oldestWaitMs({ ...storm, points, waiting: [pod], classes: [{ ...line, waiting: 0 }] })).toBe(2_000);
+  expect(oldestWaitMs({ ...storm, points, waiting: [], classes: [] })).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { StormPoint } from "../../src/wire/console-storm.ts";
+import type { StormPoint, StormView } from "../../src/wire/console-storm.ts";
 import type { ConsoleSnapshot } from "../../src/wire/console-view.ts";
 import { plotColours, type PlotData } from "../parts/plot-data.ts";
 
@@ -59,4 +59,14 @@ export function lastMinutes(points: readonly StormPoint[], minutes: number): rea
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
+}
+
+/** Of the pods that the server names, and of the calls in line, which have no names; undefined when nothing waits. */
+export function oldestWaitMs({ points, waiting, classes }: StormView): number | undefined {
+  const atMs = points.at(-1)?.atMs ?? 0;
+  const waits = [
+    ...waiting.slice(0, 1).map(({ sinceMs }) => Math.max(0, atMs - sinceMs)),
+    ...classes.filter((line) => line.waiting > 0).map((line) => line.oldestWaitMs),
+  ];
+  return waits.length === 0 ? undefined : Math.max(...waits);
 }

@@ -10,7 +10,7 @@ import { problemFrom } from "../stream/server.ts";
 import { server } from "../stream/store.ts";
 import { Classes, Failures, Held, Waiting } from "./storm-lists.tsx";
 import { Networks, Plugins } from "./slow-lists.tsx";
-import { attached, byClass, byNamespace, fittingSpan, lastMinutes, waitingNow } from "./storm-series.ts";
+import { attached, byClass, byNamespace, fittingSpan, lastMinutes, oldestWaitMs, waitingNow } from "./storm-series.ts";
 
 /** Who waits, since when and why; what is slow or fails. */
 export function StormView(snapshot: ConsoleSnapshot): JSX.Element {
@@ -32,9 +32,9 @@ export function StormView(snapshot: ConsoleSnapshot): JSX.Element {
 }
 
 function Headline(props: { readonly storm: Storm; readonly waitingCount: number }): JSX.Element {
-  const { points, waiting } = props.storm;
+  const { points } = props.storm;
   const last = points.at(-1);
-  const oldest = waiting[0];
+  const oldestMs = oldestWaitMs(props.storm);
   return (
     <section class="headline">
       <h1>Storm</h1>
@@ -60,9 +60,7 @@ function Headline(props: { readonly storm: Storm; readonly waitingCount: number 
         <div>
           <dt>oldest wait</dt>
           <dd>
-            <Figure of="oldestWait">
-              {oldest === undefined || last === undefined ? "none" : spanText(last.atMs - oldest.sinceMs)}
-            </Figure>
+            <Figure of="oldestWait">{oldestMs === undefined ? "none" : spanText(oldestMs)}</Figure>
           </dd>
         </div>
       </dl>
@@ -118,7 +116,7 @@ function Plots({ storm }: { readonly storm: Storm }): JSX.Element {
         />
         <Plot title="Pods attached and waiting" data={whole} />
       </div>
-      {historyHours[span] === undefined ? (
+      {historyHours[span] === undefined && (storm.points[0]?.atMs ?? 0) < storm.liveSinceMs ? (
         <p class="quiet">Before {clockText(storm.liveSinceMs)} the points come from the pods' own times.</p>
       ) : null}
     </section>

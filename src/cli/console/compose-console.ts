@@ -3,12 +3,12 @@ import type { Logger } from "../../base/log.ts";
 import { ReviewedViewers } from "../../console/access/reviewed-viewers.ts";
 import type { ConsoleDesk } from "../../console/serve/console-desk.ts";
 import type { Viewers } from "../../console/serve/viewer.ts";
-import { ClusterDesk } from "../../console/store/cluster-desk.ts";
+import { ClusterDesk, type AskNode } from "../../console/store/cluster-desk.ts";
 import { NodeDesk } from "../../console/store/node-desk.ts";
 import { getText } from "../../guard/observe/get-text.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
-import { cniDaemonSet, isLeveeDaemon } from "../cluster/cni-daemon-set.ts";
+import { daemonSetSeen } from "../cluster/cni-daemon-set.ts";
 import { guardNamespaceOf } from "../cluster/cluster-options.ts";
 import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { cniDaemonsOf } from "../cluster/project.ts";
@@ -17,7 +17,7 @@ import { askDaemon, type Context } from "../context.ts";
 import { stepDetails } from "../decisions/step-text.ts";
 import { askAttachments } from "../node/ask-pages.ts";
 import { socketPath } from "../settings.ts";
-import { apiStory } from "./api-story.ts";
+import { clusterStory } from "./cluster-story.ts";
 import { KubeconfigViewers } from "./cluster-viewer.ts";
 import type { ConsoleOptions } from "./console-options.ts";
 import { topicFinder } from "./explain-code.ts";
@@ -52,27 +52,22 @@ export async function composeCluster({ context, access, options, logger }: Clust
   const api = new ApiClient({ access, clock });
   const namespace = guardNamespaceOf(options);
   const metricsPort = metricsPortOf(options.metricsPort, metricsPortDefault);
-  const told = cniDaemonsOf(undefined);
   const asking = { api, signal };
+  const askNode: AskNode = ({ name, address }, path, stop) => {
+    if (options.inCluster === true) return askHost(clock, address, { port: metricsPort, path }, stop);
+    const target = `/api/v1/nodes/http:${encodeURIComponent(name)}:${metricsPort}/proxy${path}`;
+    return api.call({ method: "GET", path: target, deadlineMs: askNodeMs, signal: stop });
+  };
   const desk = new ClusterDesk({
     ...{ api, clock, logger, namespace, stepDetails },
-    cniDaemon: (item) => {
-      const found = cniDaemonSet(item, told);
-      return found === undefined
-        ? undefined
-        : { namespace: found.namespace, name: found.name, isOurs: isLeveeDaemon(found) };
-    },
-    askNode: ({ name, address }, path, stop) => {
-      if (options.inCluster === true) return askHost(clock, address, { port: metricsPort, path }, stop);
-      const target = `/api/v1/nodes/http:${encodeURIComponent(name)}:${metricsPort}/proxy${path}`;
-      return api.call({ method: "GET", path: target, deadlineMs: askNodeMs, signal: stop });
-    },
+    daemonSet: daemonSetSeen,
+    toldDaemons: cniDaemonsOf,
+    askNode,
     seeAlerts: async (stop) => {
       const seen = await seeAlerts({ api, signal: stop }, options.alertmanager);
       return "value" in seen ? { counts: seen.value } : { why: seen.why };
     },
-    story: ({ namespace: home, name, daemon }) =>
-      apiStory(asking, { namespace: home, name }, whyCommand(`${home}/${name}`, daemon)),
+    story: (pod) => clusterStory(asking, askNode, pod),
     explain: await topicFinder(),
     history: stormHistory(asking, options.prometheus, () => clock.wallMs()),
   });
@@ -107,12 +102,6 @@ function askHost(
   if (address === "") return Promise.reject(new Error("the node has no address"));
   const server = `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
   return getText(clock, { server, path, deadlineMs: askNodeMs, bytesMax: hostBytesMax }, signal);
-}
-
-/** The daemon has each plugin of the pod; its pod is the way to it from afar. */
-function whyCommand(pod: string, daemon: string): string {
-  const [namespace = "", name = ""] = daemon.split("/");
-  return daemon === "" ? `levee why ${pod}` : `kubectl -n ${namespace} exec ${name} -- levee why ${pod}`;
 }
 
 /** The same server and authority, and nothing of ours that could prove who we are. */

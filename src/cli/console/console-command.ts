@@ -24,6 +24,10 @@ export function addConsole(program: Command, shell: Shell): void {
     .option("--in-cluster", "serve everybody who signs in with a token of his own; see docs/console.md")
     .option("--listen <address>", "with --in-cluster: the address to listen on (default: 127.0.0.1)")
     .option("--host <name...>", "with --in-cluster: names under which browsers reach it, beside loopback")
+    .option(
+      "--health-port <port>",
+      "with --in-cluster: serve /healthz, /readyz and /metrics of the console itself there",
+    )
     .option("--token-header <name>", "with --in-cluster: take the token from this header of a proxy on loopback")
     .addHelpText(
       "after",

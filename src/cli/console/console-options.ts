@@ -14,6 +14,7 @@ export interface ConsoleOptions extends ClusterCommandOptions {
   readonly listen?: string;
   readonly host?: readonly string[];
   readonly tokenHeader?: string;
+  readonly healthPort?: string;
 }
 
 /** In a cluster the Service leads to a fixed port. */
@@ -50,6 +51,7 @@ export function requireSense(options: ConsoleOptions): void {
     ["--listen", options.listen],
     ["--host", options.host],
     ["--token-header", options.tokenHeader],
+    ["--health-port", options.healthPort],
   ] as const;
   const [stray] = only.filter(([, value]) => value !== undefined && options.inCluster !== true);
   if (stray !== undefined && stray[0] !== "--listen")

@@ -48,7 +48,8 @@ const failures: ReadonlySet<string> = new Set(["failed", "leaked", "hung", "oom-
 
 /** What each kind of entry means; a kind that is not here is shown by its name. */
 const texts: Readonly<Record<string, (entry: TimelineEntry) => string>> = {
-  "asked": ({ verb }) => `The runtime asked for ${verb}`,
+  "asked": ({ verb }) =>
+    verb === "PLUG" ? "The pod's annotation asks for other networks" : `The runtime asked for ${verb}`,
   "found": () => "The pod and its networks were found",
   "waiting": () => "Waits in line for a slot",
   "upgraded": () => "Moved to the critical class",
@@ -61,6 +62,8 @@ const texts: Readonly<Record<string, (entry: TimelineEntry) => string>> = {
   "routed": () => "Routes were set",
   "undone": () => "What was done was undone",
   "committed": () => "All networks are attached",
+  "plugged": () => "The running pod has its new networks",
+  "unplugged": () => "A network was detached from the running pod",
   "published": () => "network-status was written to the pod",
   "acknowledged": () => "The runtime has the result",
   "finished": ({ verb }) => `${verb} is done`,

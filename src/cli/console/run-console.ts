@@ -13,9 +13,12 @@ import { print } from "../terminal/print.ts";
 import { hasScreen, openBrowser, type OpenedBrowser } from "./browser.ts";
 import { composeCluster, composeNode, type ComposedConsole } from "./compose-console.ts";
 import type { ConsoleOptions } from "./console-options.ts";
-import { silentLogger } from "../../base/log.ts";
+import { silentLogger, type Logger } from "../../base/log.ts";
+import { consoleMetrics } from "../../console/serve/console-metrics.ts";
+import { openMetricsPort } from "../../guard/metrics/metrics-port.ts";
+import { portOf } from "../cluster/port-option.ts";
 import { noteLogger } from "./note-logger.ts";
-import { serveConsole } from "./serve-console.ts";
+import { serveConsole, type ServedConsole } from "./serve-console.ts";
 
 /** Serves the console until Ctrl-C, or writes it into a file. */
 export async function runConsole(context: Context, options: ConsoleOptions): Promise<void> {
@@ -24,9 +27,23 @@ export async function runConsole(context: Context, options: ConsoleOptions): Pro
   if (options.export !== undefined) return await writeExport(context, composed, options.export);
   const { shell } = context;
   await using served = await serveConsole(shell, composed, { ...options, logger });
+  using _health = openHealth(options, { composed, served, logger });
   await using _browser = await offer(context, served.url, options);
   await untilInterrupted(shell.interrupted);
   tellRefusals(context, served.server.refusals);
+}
+
+/** For kubelet's probes, which have no token. It tells numbers and nothing of the cluster. */
+function openHealth(
+  { healthPort }: ConsoleOptions,
+  parts: { readonly composed: ComposedConsole; readonly served: ServedConsole; readonly logger: Logger },
+): Disposable {
+  if (healthPort === undefined) return nothingOpen;
+  const { composed, served, logger } = parts;
+  let isReady = false;
+  void composed.ready().then(() => (isReady = true));
+  const metrics = (): string => consoleMetrics(served.server);
+  return openMetricsPort(portOf("--health-port", healthPort, "9813"), { metrics, isReady: () => isReady }, logger);
 }
 
 /** The cluster of the kubeconfig; where there is none, this machine's daemon. */
@@ -114,7 +131,10 @@ async function offer(context: Context, url: string, options: ConsoleOptions): Pr
   return opened;
 }
 
-const nothingOpen: AsyncDisposable = { [Symbol.asyncDispose]: () => Promise.resolve() };
+const nothingOpen: AsyncDisposable & Disposable = {
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+  [Symbol.dispose]: () => undefined,
+};
 
 function untilInterrupted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

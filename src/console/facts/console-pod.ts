@@ -21,6 +21,7 @@ export interface ConsolePod {
   readonly networks: readonly string[];
   readonly owner: string;
   readonly oomKilledMs: number;
+  readonly restarts: number;
 }
 
 const none: readonly string[] = [];
@@ -28,12 +29,12 @@ const none: readonly string[] = [];
 export function projectConsolePod(value: unknown, texts: SharedTexts): ConsolePod | undefined {
   const pod = projectClusterPod(value, texts);
   if (pod === undefined) return undefined;
-  const { namespace, name, uid, node, phase, boundMs, everRan, owner, oomKilledMs } = pod;
+  const { namespace, name, uid, node, phase, boundMs, everRan, owner, oomKilledMs, restarts } = pod;
   const isHost = objectOf(objectOf(value)["spec"])["hostNetwork"] === true;
   const annotations = objectOf(objectOf(objectOf(value)["metadata"])["annotations"]);
   const asked = textOf(annotations[networksAnnotation]);
   return {
-    ...{ namespace, name, uid, node, boundMs, owner, oomKilledMs },
+    ...{ namespace, name, uid, node, boundMs, owner, oomKilledMs, restarts },
     state: stateOf({ isHost, phase, node, everRan }),
     attachedMs: everRan && !isHost ? attachedMs(objectOf(objectOf(value)["status"])) : 0,
     networks: asked === "" ? none : namedNetworks(asked, namespace).map((network) => texts.share(network)),
@@ -68,6 +69,7 @@ export function sameConsolePod(left: ConsolePod, right: ConsolePod): boolean {
     left.boundMs === right.boundMs &&
     left.attachedMs === right.attachedMs &&
     left.oomKilledMs === right.oomKilledMs &&
+    left.restarts === right.restarts &&
     left.networks.join() === right.networks.join()
   );
 }

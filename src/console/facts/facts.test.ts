@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { metricsOf } from "../../wire/metric-lines.ts";
+import { rangeSizes } from "./address-ranges.ts";
 import { projectConsolePod, sameConsolePod } from "./console-pod.ts";
 import { daemonFacts } from "./daemon-facts.ts";
 import { namedNetworks } from "./named-networks.ts";
@@ -103,10 +104,63 @@ test("projectNetworkSeen finds the plugins and the range, and takes nonsense for
   const ipam = { type: "whereabouts", range: "10.0.0.0/24" };
   expect(seen(JSON.stringify({ plugins: [{ type: "bridge", ipam }, { type: "tuning" }] }))).toMatchObject({
     plugins: ["bridge", "tuning"],
-    ipam,
+    ipam: { type: "whereabouts", sizes: { v4: 254, v6: 0 } },
+    confName: "lan",
   });
-  expect(seen(JSON.stringify({ type: "macvlan" }))).toMatchObject({ plugins: ["macvlan"], ipam: { type: "" } });
+  expect(seen(JSON.stringify({ type: "macvlan" }))).toMatchObject({
+    plugins: ["macvlan"],
+    ipam: { type: "", sizes: { v4: 0, v6: 0 } },
+  });
   expect(seen("{ not json")).toMatchObject({ plugins: [], config: "{ not json" });
+});
+
+test.each([
+  [
+    { type: "whereabouts", range: "fd00::/120" },
+    { v4: 0, v6: 255 },
+  ],
+  [
+    { type: "whereabouts", range: "10.0.0.10-10.0.0.19/24" },
+    { v4: 10, v6: 0 },
+  ],
+  [
+    { type: "whereabouts", ipRanges: [{ range: "10.0.0.0/30" }, { range: "fd00::/126" }] },
+    { v4: 2, v6: 3 },
+  ],
+  [
+    { type: "whereabouts", range: "10.0.0.0/24", range_start: "10.0.0.250" },
+    { v4: 5, v6: 0 },
+  ],
+  [
+    { type: "host-local", subnet: "10.0.0.0/24" },
+    { v4: 253, v6: 0 },
+  ],
+  [
+    { type: "host-local", subnet: "10.0.0.0/24", rangeStart: "10.0.0.5", rangeEnd: "10.0.0.8" },
+    { v4: 4, v6: 0 },
+  ],
+  [
+    { type: "host-local", ranges: [[{ subnet: "10.0.0.0/29", gateway: "10.0.0.3" }], [{ subnet: "fd00:1::/125" }]] },
+    { v4: 5, v6: 6 },
+  ],
+  [
+    { type: "host-local", subnet: "10.0.0.0/31" },
+    { v4: 0, v6: 0 },
+  ],
+  [
+    { type: "host-local", subnet: "10.0.0.0/77", ranges: "x" },
+    { v4: 0, v6: 0 },
+  ],
+  [
+    { type: "host-local", subnet: "fd00:::1/64" },
+    { v4: 0, v6: 0 },
+  ],
+  [
+    { type: "host-local", subnet: 7 },
+    { v4: 0, v6: 0 },
+  ],
+])("rangeSizes counts the addresses of %o", (ipam, sizes) => {
+  expect(rangeSizes(ipam)).toEqual(sizes);
 });
 
 test("projectSandboxFailure keeps one clean line of kubelet's words", () => {

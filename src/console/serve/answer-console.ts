@@ -108,6 +108,8 @@ interface Failed {
 }
 
 function sendFailure(response: ServerResponse, thrown: unknown, { head, peer, needs }: Failed): void {
+  // The peer hung up in the middle of its request: nobody waits for an answer, and it is no failure of ours.
+  if (isHangUp(thrown)) return void response.destroy();
   if (!(thrown instanceof Refused)) {
     const { status, problem } = needs.explainFailure(thrown);
     if (status >= 500) needs.logger.warn("A request to the console failed", { ...problem });
@@ -115,6 +117,10 @@ function sendFailure(response: ServerResponse, thrown: unknown, { head, peer, ne
   }
   needs.refusals.add(thrown.code, { peer, seen: seenText(thrown, head) });
   sendJson(response, thrown.status, thrown.problem, thrown.code === "wrong-method" ? { Allow: "GET, HEAD, POST" } : {});
+}
+
+function isHangUp(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "ECONNRESET" && thrown.message === "aborted";
 }
 
 /** What was wrong, without the address: it may hold a token that is nearly right. */
@@ -137,11 +143,13 @@ function sendJson(
   response.end(body);
 }
 
-function headOf({ method = "", url = "", headers }: IncomingMessage): SeenHead {
+function headOf({ method = "", url = "", headers, rawHeaders }: IncomingMessage): SeenHead {
+  // Of two hosts a proxy may mean one and we the other; then there is none.
+  const hosts = rawHeaders.filter((word, at) => at % 2 === 0 && word.toLowerCase() === "host").length;
   return {
     method,
     target: url,
-    host: headers.host ?? "",
+    host: hosts === 1 ? (headers.host ?? "") : "",
     origin: headers.origin,
     fetchSite: oneOf(headers["sec-fetch-site"]),
     fetchMode: oneOf(headers["sec-fetch-mode"]),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { consoleMetrics } from "./console-metrics.ts";
 import { openConsole, testToken } from "./console-server.fixture.ts";
 import { Refused } from "./refusal.ts";
 
@@ -197,6 +198,48 @@ describe("ConsoleServer refuses, counts and logs once", () => {
     expect([400, 401, 404]).toContain(statusOf(answer));
     expect(answer).not.toContain("event: snapshot");
     expect(answer).not.toContain("<title>");
+  });
+
+  test("two hosts, of which one is its own", async () => {
+    await using open = await openConsole();
+    const hosts = [`Host: ${open.host}`, "Host: evil.example"];
+    for (const [first = "", second = ""] of [hosts, hosts.toReversed()])
+      expect(statusOf(await raw(open.host, [`GET /${testToken}/ HTTP/1.1`, first, second]))).toBe(421);
+    expect(open.server.refusals.all().get("wrong-host")).toBe(2);
+  });
+
+  test("nothing of a peer that hangs up in the middle of its words: no line in the log", async () => {
+    await using open = await openConsole();
+    for (let times = 0; times < 3; times += 1) {
+      const socket = connect({ host: "127.0.0.1", port: Number(open.host.split(":")[1]) });
+      const head = [
+        `POST /${testToken}/decision/x/approve HTTP/1.1`,
+        ...[`Host: ${open.host}`, `Origin: http://${open.host}`, "Content-Type: application/json"],
+      ];
+      socket.write(`${[...head, "Content-Length: 20"].join("\r\n")}\r\n\r\n{`);
+      await Bun.sleep(50);
+      socket.destroy();
+    }
+    expect((await fetch(open.url)).status).toBe(200);
+    await Bun.sleep(50);
+    expect(open.logged).toEqual([]);
+  });
+
+  test("and tells how many it refused", async () => {
+    await using open = await openConsole();
+    await fetch(`http://${open.host}/`);
+    await fetch(`http://${open.host}/other/`);
+    expect(consoleMetrics(open.server)).toContain('levee_console_refused_total{code="wrong-token"} 2\n');
+    expect(consoleMetrics(open.server)).toContain("levee_console_tabs 0\n");
+  });
+
+  test("nobody because of 300 others who say nothing", async () => {
+    await using open = await openConsole();
+    const port = Number(open.host.split(":")[1]);
+    const idle = Array.from({ length: 300 }, () => connect({ host: "127.0.0.1", port }));
+    await Bun.sleep(100);
+    expect((await fetch(open.url)).status).toBe(200);
+    for (const socket of idle) socket.destroy();
   });
 
   test("a body that is longer than any verdict", async () => {

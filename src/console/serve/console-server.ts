@@ -10,8 +10,11 @@ import { TabStreams } from "./tab-streams.ts";
 const headBytesMax = 32_768;
 /** A request's head and body; the stream of events has no such limit. */
 const requestMsMax = 10_000;
-/** One browser opens six per page. */
-const connectionsMax = 128;
+/**
+ * One browser opens six per page. The others are room: a connection that says nothing is cut after some ten seconds, and
+ * until then keeps nobody out.
+ */
+const connectionsMax = 1_024;
 
 /** The console over HTTP. Everything that a request may do is in `answer-console.ts`; this only listens. */
 export class ConsoleServer {

@@ -27,13 +27,16 @@ export interface CopyOptions {
   /** Of the guard and its Decisions. */
   readonly namespace: string;
   readonly stepDetails: (step: Step) => readonly string[];
-  /** What a DaemonSet is to pod networking; undefined for one that has nothing to do with it. */
-  readonly cniDaemon: (item: unknown) => CniDaemonSeen | undefined;
+  /** What a DaemonSet is to pod networking by itself. */
+  readonly daemonSet: (item: unknown) => DaemonSetSeen | undefined;
+  /** The `NAMESPACE/NAME` that the guard's Deployment names with --cni-daemon; the defaults where it names none. */
+  readonly toldDaemons: (deployment: unknown) => readonly string[];
 }
 
-interface CniDaemonSeen extends Named {
+interface DaemonSetSeen extends Named {
   /** Levee's own daemon, which answers on the metrics port. */
   readonly isOurs: boolean;
+  readonly isCni: boolean;
 }
 
 /** A local copy of everything the console shows: one list and one watch per kind, with the viewer's own rights. */
@@ -43,7 +46,8 @@ export class ClusterCopy {
   readonly #all: Reflector<Named>[] = [];
   readonly pods;
   readonly nodes;
-  readonly daemonSets;
+  readonly #daemonSets;
+  readonly #guard;
   readonly decisions;
   readonly approvals;
   readonly gates;
@@ -53,14 +57,20 @@ export class ClusterCopy {
 
   constructor(options: CopyOptions) {
     this.#options = options;
-    const { namespace, stepDetails, cniDaemon } = options;
+    const { namespace, stepDetails, daemonSet, toldDaemons } = options;
     const home = encodeURIComponent(namespace);
     const ours = `/apis/levee.dev/v1alpha1/namespaces/${home}`;
     this.pods = this.#follow("pods", "/api/v1/pods", (item) => projectConsolePod(item, this.#texts), {
       isSame: sameConsolePod,
     });
     this.nodes = this.#follow("nodes", "/api/v1/nodes", projectNode);
-    this.daemonSets = this.#follow("daemonsets", "/apis/apps/v1/daemonsets", cniDaemon);
+    this.#daemonSets = this.#follow("daemonsets", "/apis/apps/v1/daemonsets", daemonSet);
+    this.#guard = this.#follow(
+      "deployments",
+      `/apis/apps/v1/namespaces/${home}/deployments`,
+      (item) => ({ namespace, name: "levee-guard", told: toldDaemons(item) }),
+      { query: { fieldSelector: "metadata.name=levee-guard" } },
+    );
     this.decisions = this.#follow("decisions", `${ours}/decisions`, (item) => {
       const decision = parseDecision(item);
       return decision === undefined ? undefined : keptCard(decision, stepDetails);
@@ -92,14 +102,26 @@ export class ClusterCopy {
     return this.#all.map((reflector) => reflector.health());
   }
 
+  /** `NAMESPACE/NAME` of the DaemonSets that pod starts depend on: by what they are, and by what the guard is told. */
+  cniDaemons(): ReadonlySet<string> {
+    const [guard] = this.#guard.store.values();
+    const told = guard?.told ?? this.#options.toldDaemons(undefined);
+    return new Set(
+      [...this.#daemonSets.store.values()]
+        .map(({ namespace, name, isCni }) => ({ key: `${namespace}/${name}`, isCni }))
+        .filter(({ key, isCni }) => isCni || told.includes(key))
+        .map(({ key }) => key),
+    );
+  }
+
   /** Whether Levee's own daemon is installed. */
   hasDaemons(): boolean {
-    return [...this.daemonSets.store.values()].some(({ isOurs }) => isOurs);
+    return [...this.#daemonSets.store.values()].some(({ isOurs }) => isOurs);
   }
 
   /** `NAMESPACE/NAME` of the pod of Levee's daemon on the node; empty when there is none. */
   daemonOn(node: string): string {
-    const owners = [...this.daemonSets.store.values()]
+    const owners = [...this.#daemonSets.store.values()]
       .filter(({ isOurs }) => isOurs)
       .map(({ namespace, name }) => `${namespace} DaemonSet/${name}`);
     for (const { namespace, name, owner, node: on } of this.pods.store.values())

@@ -66,10 +66,11 @@ async function setUp(refused: Readonly<Record<string, KubeError>> = {}): Promise
   };
   const desk = new ClusterDesk({
     ...{ api, clock: systemClock, logger: silentLogger, namespace: "levee-system", stepDetails: () => ["a detail"] },
-    cniDaemon: (item) => {
+    daemonSet: (item) => {
       const { namespace, name } = objectOf(objectOf(item)["metadata"]);
-      return { namespace: textOf(namespace), name: textOf(name), isOurs: true };
+      return { namespace: textOf(namespace), name: textOf(name), isOurs: name === "levee", isCni: name === "levee" };
     },
+    toldDaemons: (item) => textOf(objectOf(item)["told"]).split(","),
     askNode: ({ name }, path) => {
       asked.push(`${name}${path}`);
       if (name === "n3") return Promise.reject(new Error("no answer"));
@@ -176,8 +177,14 @@ describe("ClusterDesk", () => {
     await open.desk.pod("shop", "web-1");
     await open.desk.pod("shop", "gone");
     expect(open.stories).toEqual([
-      { namespace: "shop", name: "web-1", daemon: "levee-system/levee-x" },
-      { namespace: "shop", name: "gone", daemon: "" },
+      {
+        namespace: "shop",
+        name: "web-1",
+        uid: "web-1",
+        node: { name: "n2", address: "" },
+        daemon: "levee-system/levee-x",
+      },
+      { namespace: "shop", name: "gone", uid: "", node: { name: "", address: "" }, daemon: "" },
     ]);
   });
 

@@ -26,13 +26,16 @@ import { nodeStoryOf } from "./node-story.ts";
 import { stormCount, stormView } from "./cluster-storm.ts";
 
 export interface ClusterDeskOptions extends CopyOptions {
-  readonly askNode: (node: NodeAt, path: NodePath, signal: AbortSignal) => Promise<string>;
+  readonly askNode: AskNode;
   /** Asked every half minute. */
   readonly seeAlerts: (signal: AbortSignal) => Promise<AlertsSeen>;
   readonly story: (pod: PodAt) => Promise<ConsolePodStory | undefined>;
   readonly explain: (code: string) => ConsoleTopic | undefined;
   readonly history: (hours: number) => Promise<StormHistory | undefined>;
 }
+
+/** Asks a node's daemon on its metrics port, with the viewer's rights. */
+export type AskNode = (node: NodeAt, path: NodePath, signal: AbortSignal) => Promise<string>;
 
 /** A node, and its internal address; empty where it has none. */
 interface NodeAt {
@@ -41,9 +44,11 @@ interface NodeAt {
 }
 
 /** A pod that somebody asks about. */
-interface PodAt {
+export interface PodAt {
   readonly namespace: string;
   readonly name: string;
+  readonly uid: string;
+  readonly node: NodeAt;
   /** `NAMESPACE/NAME` of the daemon's pod on its node; empty when there is none. */
   readonly daemon: string;
 }
@@ -116,8 +121,10 @@ export class ClusterDesk implements ConsoleDesk {
   }
 
   pod(namespace: string, name: string): Promise<ConsolePodStory | undefined> {
-    const { node = "" } = this.#copy.pods.store.get(namespace, name) ?? {};
-    return this.#options.story({ namespace, name, daemon: node === "" ? "" : this.#copy.daemonOn(node) });
+    const { node = "", uid = "" } = this.#copy.pods.store.get(namespace, name) ?? {};
+    const { address = "" } = this.#copy.nodes.store.get("", node) ?? {};
+    const daemon = node === "" ? "" : this.#copy.daemonOn(node);
+    return this.#options.story({ namespace, name, uid, node: { name: node, address }, daemon });
   }
 
   network(name: string): ConsoleNetworkStory | undefined {
@@ -156,6 +163,7 @@ export class ClusterDesk implements ConsoleDesk {
     const alerts = alertSums(
       this.#alerts,
       decisions.filter(({ isOpen }) => isOpen),
+      (name) => this.#options.explain(name) !== undefined,
     );
     const sources = clusterSources({ copy: this.#copy, asker: this.#asker, alerts: this.#alerts, nowMs });
     const stuck = this.#book.waitingSince(nowMs - stuckAfterMs);

@@ -21,8 +21,7 @@ interface NodeFactsNow {
 
 /** A cell for each node, in the order of their names. */
 export function nodeCells({ copy, book, said }: ClusterWorld, { gates, nowMs }: NodeFactsNow): readonly NodeCell[] {
-  const cni = new Set([...copy.daemonSets.store.values()].map(({ namespace, name }) => `${namespace}/${name}`));
-  const killed = book.killedOf(cni, nowMs);
+  const killed = book.killedOf(copy.cniDaemons(), nowMs);
   return [...copy.nodes.store.values()]
     .map(({ name, isReady, isCordoned }) => {
       const { facts, silence = "" } = said.get(name) ?? {};

@@ -15,7 +15,7 @@ interface SourceFacts {
 
 export function clusterSources({ copy, asker, alerts, nowMs }: SourceFacts): readonly ConsoleSource[] {
   return [
-    ...copy.health().map((health) => sourceOf(health, nowMs)),
+    ...followedSources(copy.health(), nowMs),
     daemonSource(asker, copy.hasDaemons(), nowMs),
     "why" in alerts
       ? { name: "alerts", state: "absent", asOfMs: nowMs, why: alerts.why }
@@ -25,6 +25,20 @@ export function clusterSources({ copy, asker, alerts, nowMs }: SourceFacts): rea
 
 /** Kinds that a cluster need not have. */
 const optional: ReadonlySet<string> = new Set(["rebootgates", "network-attachment-definitions", "leases"]);
+
+/** Each watch has a bookmark about once a minute, and there are several. */
+const silenceMsMax = 75_000;
+
+/** One server tells of all kinds: when none of them was heard of, the connection is dead, however open it looks. */
+function followedSources(all: readonly ReflectorHealth[], nowMs: number): readonly ConsoleSource[] {
+  const sources = all.map((health) => sourceOf(health, nowMs));
+  const ages = all.flatMap(({ lastEventAgeMs }) => lastEventAgeMs ?? []);
+  const ageMs = Math.min(...ages);
+  if (ages.length === 0 || ageMs < silenceMsMax) return sources;
+  const asOfMs = Math.round(nowMs - ageMs);
+  const why = `nothing was heard of the API server for ${Math.round(ageMs / 1_000)} s`;
+  return sources.map((source) => (source.state === "live" ? { ...source, state: "stale", asOfMs, why } : source));
+}
 
 /** How fresh the copy of one kind is. While its watch is open, it is as fresh as now. */
 function sourceOf(health: ReflectorHealth, nowMs: number): ConsoleSource {

@@ -1,8 +1,9 @@
-import type { ClassLine, FailureLine, HeldLine, StormView } from "../../wire/console-storm.ts";
+import type { ClassLine, FailureLine, StormView } from "../../wire/console-storm.ts";
 import type { PodBook } from "../view/pod-book.ts";
 import { shownNamespaces, type StormCount, type StormRing } from "../view/storm-ring.ts";
 import type { ClusterWorld } from "./cluster-sights.ts";
 import type { DaemonSaid } from "./daemon-asker.ts";
+import { heldLines } from "./held-lines.ts";
 import { classNames } from "../facts/daemon-facts.ts";
 
 const linesMax = 50;
@@ -46,21 +47,6 @@ function classLines(said: ReadonlyMap<string, DaemonSaid>): readonly ClassLine[]
     // Daemons tell one wait for all classes.
     oldestWaitMs: waiting === 0 ? 0 : Math.round(oldestWaitMs),
   }));
-}
-
-function heldLines(said: ReadonlyMap<string, DaemonSaid>): readonly HeldLine[] {
-  const lines = [...said].flatMap(([node, { facts }]): readonly HeldLine[] => {
-    const line = (kind: HeldLine["kind"], count: number, why: string): readonly HeldLine[] =>
-      count === 0 ? [] : [{ node, kind, name: "", count, forMs: 0, why }];
-    return facts === undefined
-      ? []
-      : [
-          ...line("hung", facts.hung, "plugins use no CPU and do not end; levee top on the node names them"),
-          ...line("network", facts.halfOpen, "networks fail for every pod; levee top on the node names them"),
-          ...line("pods", facts.held, "pods failed and wait for their next try; levee why POD says why"),
-        ];
-  });
-  return lines.toSorted((left, right) => right.count - left.count).slice(0, linesMax);
 }
 
 function failureLines(

@@ -1,10 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { metricsOf } from "../../wire/metric-lines.ts";
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
+import type { HoldsAnswer, LeaseCountView } from "../../wire/node-holds.ts";
 import { daemonFacts, type DaemonFacts } from "../facts/daemon-facts.ts";
 
 /** The paths of a daemon's metrics port. */
-export type NodePath = "/loadz" | "/metrics" | "/nodez";
+export type NodePath = "/loadz" | "/metrics" | "/nodez" | `/podz/${string}`;
 
 interface AskerOptions {
   readonly clock: Clock;
@@ -19,9 +20,17 @@ interface AskerOptions {
 /** What a daemon said last. */
 export interface DaemonSaid {
   readonly facts?: DaemonFacts;
-  readonly deep?: { readonly node: NodeAnswer; readonly checks: ChecksAnswer };
+  readonly deep?: DeepSaid;
   /** Why the last question had no answer; empty when it had. */
   readonly silence: string;
+}
+
+/** `/nodez`. Daemons of earlier releases have neither holds nor leases. */
+interface DeepSaid {
+  readonly node: NodeAnswer;
+  readonly checks: ChecksAnswer;
+  readonly holds?: HoldsAnswer;
+  readonly leases?: readonly LeaseCountView[];
 }
 
 interface Asked extends DaemonSaid {
@@ -147,7 +156,14 @@ export class DaemonAsker {
 
 /** A daemon of an earlier release may say less; then nothing of it is kept. */
 function deepOf(text: string): Pick<DaemonSaid, "deep"> {
-  const said = JSON.parse(text) as { readonly node?: NodeAnswer; readonly checks?: ChecksAnswer } | null; // looked at below
+  const said = JSON.parse(text) as Partial<DeepSaid> | null; // looked at below
   if (said?.node === undefined || !Array.isArray(said.checks?.networks)) return {};
-  return { deep: { node: said.node, checks: said.checks } };
+  const { node, checks, holds, leases } = said;
+  return {
+    deep: {
+      ...{ node, checks },
+      ...(Array.isArray(holds?.pods) && Array.isArray(holds.networks) && Array.isArray(holds.hung) ? { holds } : {}),
+      ...(Array.isArray(leases) ? { leases } : {}),
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import type { ConsoleNetworkStory } from "../../wire/console-story.ts";
-import { addressRoom } from "../view/address-room.ts";
+import { noIpam } from "../facts/network-seen.ts";
+import { addressRoom, type NodeLeases } from "../view/address-room.ts";
 import { networkLine } from "../view/network-lines.ts";
 import { byWeight } from "../view/pod-book.ts";
 import { networkSight, type ClusterWorld } from "./cluster-sights.ts";
@@ -24,8 +25,17 @@ export function networkStory(name: string, world: ClusterWorld): ConsoleNetworkS
     nodes: bad.map(({ node, state, reasons }) => ({ node, state, why: reasons.join(", ") })),
     pods: pods.slice(0, rowsMax),
     podsTotal: pods.length,
-    ...addressRoom(seen?.ipam ?? { type: "", range: "" }, attached),
+    ...addressRoom(seen?.ipam ?? noIpam, attached, nodeLeases(seen?.confName ?? own, world)),
     config: seen?.config ?? "",
     command: "levee check node --all",
   };
+}
+
+/** A node that told of addresses and of none of this network holds none of it. */
+function nodeLeases(confName: string, { said }: ClusterWorld): readonly NodeLeases[] {
+  return [...said].flatMap(([node, { deep }]): readonly NodeLeases[] => {
+    if (deep?.leases === undefined) return [];
+    const { v4 = 0, v6 = 0 } = deep.leases.find(({ network }) => network === confName) ?? {};
+    return [{ node, v4, v6 }];
+  });
 }

@@ -13,13 +13,18 @@ const alertEdge = /^(?:alert|(\d+) alerts) (\S+)$/u;
  * How many alerts fire, and how many of them the causes of open Decisions explain: those that the guard linked by its
  * rules. Both Decisions of one cause link the same alerts, so the most of each name counts, not the sum.
  */
-export function alertSums(seen: AlertsSeen, open: readonly DecisionCard[]): AlertSums {
+export function alertSums(
+  seen: AlertsSeen,
+  open: readonly DecisionCard[],
+  hasTopic: (name: string) => boolean,
+): AlertSums {
   if ("why" in seen) return { why: seen.why, names: [] };
   const linked = linkedAlerts(open);
   const names = Object.entries(seen.counts).map(([name, firing]) => ({
     name,
     firing,
     explained: Math.min(firing, linked.get(name) ?? 0),
+    ...(hasTopic(name) ? { hasTopic: true as const } : {}),
   }));
   const left = ({ firing, explained }: { firing: number; explained: number }): number => firing - explained;
   return {

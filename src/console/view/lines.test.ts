@@ -18,13 +18,17 @@ describe("alertSums", () => {
   const open = [{ chain }, { chain }] as unknown as readonly DecisionCard[]; // all it reads
 
   test("counts explained alerts once for both Decisions of a cause, and never more than fire", () => {
-    const sums = alertSums({ counts: { KubePodNotReady: 38, MultusOOMLoop: 1, Other: 4 } }, open);
+    const sums = alertSums(
+      { counts: { KubePodNotReady: 38, MultusOOMLoop: 1, Other: 4 } },
+      open,
+      (name) => name === "MultusOOMLoop",
+    );
     expect(sums).toMatchObject({ firing: 43, explained: 39 });
     expect(sums.names[0]).toEqual({ name: "Other", firing: 4, explained: 0 });
   });
 
   test("says why it knows nothing", () => {
-    expect(alertSums({ why: "no Alertmanager" }, open)).toEqual({ why: "no Alertmanager", names: [] });
+    expect(alertSums({ why: "no Alertmanager" }, open, () => true)).toEqual({ why: "no Alertmanager", names: [] });
   });
 });
 
@@ -114,12 +118,28 @@ describe("pluginLines", () => {
   });
 });
 
-test("addressRoom counts only where one pool serves the cluster", () => {
-  expect(addressRoom({ type: "whereabouts", range: "10.0.0.0/24" }, 7).addresses).toEqual({ total: 254, used: 7 });
+test("addressRoom counts where one pool serves the cluster, and on the fullest node that told", () => {
+  const sizes = { v4: 254, v6: 0 };
+  const both = { v4: 254, v6: 2 ** 64 };
+  expect(addressRoom({ type: "whereabouts", sizes }, 7, []).addresses).toEqual({ total: 254, used: 7 });
+  expect(addressRoom({ type: "whereabouts", sizes: both }, 7, []).addresses).toEqual({ total: 254, used: 7 });
+  const leases = [
+    { node: "n1", v4: 3, v6: 0 },
+    { node: "n2", v4: 250, v6: 250 },
+  ];
+  expect(addressRoom({ type: "host-local", sizes }, 7, leases)).toEqual({
+    addresses: { total: 254, used: 250 },
+    addressesWhy: "on n2, the fullest of 2 nodes that told: host-local has a range on each",
+  });
+  expect(addressRoom({ type: "host-local", sizes: { v4: 0, v6: 9 } }, 7, leases).addresses).toEqual({
+    total: 9,
+    used: 9,
+  });
   for (const ipam of [
-    { type: "host-local", range: "10.0.0.0/24" },
-    { type: "whereabouts", range: "fd00::/64" },
-    { type: "", range: "" },
+    { type: "host-local", sizes },
+    { type: "host-local", sizes: { v4: 0, v6: 0 } },
+    { type: "dhcp", sizes },
+    { type: "", sizes },
   ])
-    expect(addressRoom(ipam, 1)).toMatchObject({ addressesWhy: expect.stringMatching(/\w/u) });
+    expect(addressRoom(ipam, 1, [])).toEqual({ addressesWhy: expect.stringMatching(/\w/u) });
 });

@@ -18,7 +18,11 @@ describe("nodeCell", () => {
 
   test.each([
     ["failed", { isReady: false }, "the node is not ready"],
-    ["failed", { killed: ["kube-system/multus-x"] }, "kube-system/multus-x was killed for memory in the last hour"],
+    [
+      "failed",
+      { killed: [{ pod: "kube-system/multus-x", restarts: 12 }] },
+      "kube-system/multus-x was killed for memory in the last hour, 12 restarts",
+    ],
     ["warning", { isCordoned: true }, "cordoned: no new pods come here"],
     ["warning", { silence: "it is away" }, "it is away"],
     ["warning", { daemon: { ...daemon, leaks: 2 } }, "2 leaks"],

@@ -1,5 +1,6 @@
 import { counted } from "./counted.ts";
 import type { NodeCell } from "../../wire/console-view.ts";
+import type { KilledPod } from "./pod-book.ts";
 import type { DaemonFacts } from "../facts/daemon-facts.ts";
 
 /** Everything that is known of one node. */
@@ -12,8 +13,8 @@ export interface NodeSight {
   readonly silence?: string | undefined;
   /** Pods that have the node and no network. */
   readonly waitingPods: number;
-  /** `NAMESPACE/POD` of CNI daemons there that were killed for memory lately. */
-  readonly killed: readonly string[];
+  /** CNI daemons there that were killed for memory lately. */
+  readonly killed: readonly KilledPod[];
   readonly rebootMs?: number | undefined;
   readonly gate?: "Allow" | "Deny" | undefined;
 }
@@ -59,8 +60,14 @@ function daemonCell(daemon: DaemonFacts): Partial<NodeCell> {
 }
 
 function killsOf({ daemon, killed }: NodeSight): Pick<NodeCell, "kills"> {
-  const kills = Math.max(killed.length, daemon?.kills ?? 0);
+  const restarts = killed.reduce((sum, one) => sum + killsOfPod(one), 0);
+  const kills = Math.max(restarts, daemon?.kills ?? 0);
   return kills === 0 ? {} : { kills };
+}
+
+/** As the guard's evidence counts them: the restarts of a daemon that was killed. It may not have been restarted yet. */
+function killsOfPod({ restarts }: KilledPod): number {
+  return Math.max(1, restarts);
 }
 
 /** The worst first. */
@@ -75,7 +82,10 @@ function signsOf(sight: NodeSight): readonly Sign[] {
 function healthSigns({ isReady, isCordoned, killed, silence = "" }: NodeSight): readonly Sign[] {
   return [
     ...(isReady === false ? [["failed", "the node is not ready"] as const] : []),
-    ...killed.map((pod): Sign => ["failed", `${pod} was killed for memory in the last hour`]),
+    ...killed.map((one): Sign => [
+      "failed",
+      `${one.pod} was killed for memory in the last hour, ${counted(killsOfPod(one), "restart")}`,
+    ]),
     ...(silence === "" ? [] : [["warning", silence] as const]),
     ...(isCordoned === true ? [["warning", "cordoned: no new pods come here"] as const] : []),
   ];

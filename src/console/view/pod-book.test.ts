@@ -4,7 +4,7 @@ import { matchingPods, PodBook } from "./pod-book.ts";
 
 function pod(name: string, more: Partial<ConsolePod> = {}): ConsolePod {
   const usual = { namespace: "shop", uid: name, node: "n1", state: "waiting", boundMs: 1_000, attachedMs: 0 } as const;
-  return { ...usual, name, networks: ["shop/lan"], owner: "", oomKilledMs: 0, ...more };
+  return { ...usual, name, networks: ["shop/lan"], owner: "", oomKilledMs: 0, restarts: 0, ...more };
 }
 
 describe("PodBook", () => {
@@ -45,7 +45,9 @@ describe("PodBook", () => {
     ];
     for (const now of changes) book.change({ before: undefined, now });
     const daemons = new Set(["kube-system/kube-multus-ds"]);
-    expect(book.killedOf(daemons, 10_000_001)).toEqual(new Map([["n1", ["kube-system/multus-a"]]]));
+    expect(book.killedOf(daemons, 10_000_001)).toEqual(
+      new Map([["n1", [{ pod: "kube-system/multus-a", restarts: 0 }]]]),
+    );
   });
 });
 

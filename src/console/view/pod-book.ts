@@ -12,6 +12,13 @@ export interface NetworkUse {
   readonly waiting: number;
 }
 
+/** A CNI daemon that was killed for memory. The API server keeps how often it was restarted, and how it ended last. */
+export interface KilledPod {
+  /** `NAMESPACE/NAME`. */
+  readonly pod: string;
+  readonly restarts: number;
+}
+
 /**
  * Counts over all pods, kept up with each change: 60,000 pods are walked over only when somebody searches. `change` gets
  * what a store tells its listeners.
@@ -68,15 +75,18 @@ export class PodBook {
     return this.#using.keys();
   }
 
-  /** `NAMESPACE/NAME` of pods that were killed for memory in the last hour, by node; only those of these DaemonSets. */
-  killedOf(daemonSets: ReadonlySet<string>, nowMs: number): ReadonlyMap<string, readonly string[]> {
+  /** Pods that were killed for memory in the last hour, by node; only those of these DaemonSets. */
+  killedOf(daemonSets: ReadonlySet<string>, nowMs: number): ReadonlyMap<string, readonly KilledPod[]> {
     const killed = [...this.#killed.values()].filter(
       ({ namespace, owner, oomKilledMs }) =>
         nowMs - oomKilledMs < killsWithinMs && daemonSets.has(`${namespace}/${owner.slice("DaemonSet/".length)}`),
     );
     const byNode = Map.groupBy(killed, ({ node }) => node);
     return new Map(
-      [...byNode].map(([node, pods]) => [node, pods.map(({ namespace, name }) => `${namespace}/${name}`)]),
+      [...byNode].map(([node, pods]) => [
+        node,
+        pods.map(({ namespace, name, restarts }) => ({ pod: `${namespace}/${name}`, restarts })),
+      ]),
     );
   }
 

@@ -42,7 +42,7 @@ describe("StormRing", () => {
 describe("stormPast", () => {
   test("rebuilds the hour before from the pods' own times", () => {
     const nowMs = 10_000_000;
-    const usual = { namespace: "shop", uid: "", node: "n1", networks: [], owner: "", oomKilledMs: 0 };
+    const usual = { namespace: "shop", uid: "", node: "n1", networks: [], owner: "", oomKilledMs: 0, restarts: 0 };
     const pods: ConsolePod[] = [
       { ...usual, name: "old", state: "attached", boundMs: 1, attachedMs: 2 },
       { ...usual, name: "stuck", state: "waiting", boundMs: nowMs - 1_800_000, attachedMs: 0 },

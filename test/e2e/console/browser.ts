@@ -44,11 +44,13 @@ export class ConsoleTab {
   readonly page: Page;
   readonly offOrigin: string[] = [];
   readonly errors: string[] = [];
+  requests = 0;
 
   private constructor(page: Page, url: string) {
     this.page = page;
     const own = new URL(url).origin;
     page.on("request", (request) => {
+      this.requests += 1;
       if (new URL(request.url()).origin !== own) this.offOrigin.push(request.url());
     });
     page.on("pageerror", (error) => this.errors.push(error.message));
@@ -60,12 +62,18 @@ export class ConsoleTab {
   }
 
   static async open(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
+    const tab = await ConsoleTab.openSignedOut(browser, url, options);
+    await tab.page.waitForSelector("main h1");
+    return tab;
+  }
+
+  /** The page before anybody has signed in shows nothing but that. */
+  static async openSignedOut(browser: Browser, url: string, options: TabOptions = {}): Promise<ConsoleTab> {
     const { width = 1_440, height = 900, colorScheme = "light" } = options;
     const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
     await context.addInitScript(paintWatch);
     const tab = new ConsoleTab(await context.newPage(), url);
     await tab.page.goto(`${url}#now`);
-    await tab.page.waitForSelector("main h1");
     return tab;
   }
 

@@ -14,8 +14,13 @@ export class ConsoleProcess {
     this.url = url;
   }
 
-  static async start(folder: string, kubeconfig: string, more: readonly string[] = []): Promise<ConsoleProcess> {
-    const name = `console-${Bun.hash(kubeconfig).toString(36)}`;
+  static async start(
+    folder: string,
+    kubeconfig: string,
+    more: readonly string[] = [],
+    suffix = Bun.hash(kubeconfig).toString(36),
+  ): Promise<ConsoleProcess> {
+    const name = `console-${suffix}`;
     const command = [program, "console", "--kubeconfig", kubeconfig, "--no-open", ...more];
     const running = new Program(folder, name, { command });
     running.start();

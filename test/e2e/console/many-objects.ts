@@ -3,7 +3,8 @@ import { defaultGuardSettings } from "../../../src/guard/facts/guard-settings.ts
 import { outage } from "../../../src/guard/outage.fixture.ts";
 import { gatesPath, rebootGateObject } from "../../../src/wire/reboot-gate.ts";
 import { decisions, guardUser } from "../guard/guard-server.ts";
-import { mergePatch, type Ask, type PolicyServer } from "../policy-server.ts";
+import type { Ask, PolicyServer } from "../policy-server.ts";
+import { storedMetadata, storeObjects } from "./stored-objects.ts";
 
 /** As long as a name may be. */
 export const hostileName = `${"a".repeat(120)}.${"b".repeat(120)}.evil`;
@@ -16,58 +17,49 @@ interface Numbers {
   readonly podCount: number;
 }
 
-/** How many requests are under way at once. */
-const lanes = 24;
 /** The pods that wait; the others have their network. */
 const waitingEvery = 25;
 
 /** Nodes and pods as objects, and a pod of a tenant whose name and events try to be more than text. */
 export async function fill(server: PolicyServer, { nodeCount, podCount }: Numbers): Promise<void> {
   for (const namespace of ["apps", "tenants"]) server.must(["create", "namespace", namespace]);
-  await inLanes(nodeCount, (index) => makeNode(server, index));
-  await inLanes(podCount, (index) => makePod(server, `pod-${index}`, `node-${index % nodeCount}`, index));
+  await storeObjects(server, numbers(nodeCount, nodeAt));
+  await storeObjects(
+    server,
+    numbers(podCount, (index) => podAt(index, nodeCount)),
+  );
   await makeHostile(server);
   await makeDecisions(server);
   await makeGates(server);
 }
 
-async function inLanes(count: number, make: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      next += 1;
-      await make(next - 1);
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
+function* numbers<T>(count: number, make: (index: number) => T): Generator<T> {
+  for (let index = 0; index < count; index += 1) yield make(index);
 }
 
-async function makeNode(server: PolicyServer, index: number): Promise<void> {
-  const metadata = { name: `node-${String(index).padStart(4, "0")}` };
+function nodeName(index: number): string {
+  return `node-${String(index).padStart(4, "0")}`;
+}
+
+function nodeAt(index: number): { readonly key: string; readonly object: object } {
+  const name = nodeName(index);
   const status = { conditions: [{ type: "Ready", status: index % 400 === 7 ? "False" : "True" }] };
-  await must(server, "/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata, status });
+  return { key: `minions/${name}`, object: { apiVersion: "v1", kind: "Node", metadata: storedMetadata(name), status } };
 }
 
-async function makePod(server: PolicyServer, name: string, node: string, index: number): Promise<void> {
-  const path = "/api/v1/namespaces/apps/pods";
-  const body = podBody(
-    "apps",
-    name,
-    node.replace(/\d+/u, (digits) => digits.padStart(4, "0")),
-  );
-  await must(server, path, body);
-  if (index % waitingEvery === 0) return;
-  const status = {
-    phase: "Running",
-    conditions: [{ type: "PodReadyToStartContainers", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }],
-  };
-  const { code, text } = await server.ask({
-    method: "PATCH",
-    path: `${path}/${name}/status`,
-    body: { status },
-    type: mergePatch,
-  });
-  if (code !== 200) throw new Error(text);
+function podAt(index: number, nodeCount: number): { readonly key: string; readonly object: object } {
+  const name = `pod-${index}`;
+  const status =
+    index % waitingEvery === 0
+      ? { phase: "Pending" }
+      : {
+          phase: "Running",
+          conditions: [
+            { type: "PodReadyToStartContainers", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
+          ],
+        };
+  const body = podBody("apps", name, nodeName(index % nodeCount));
+  return { key: `pods/apps/${name}`, object: { ...body, metadata: storedMetadata(name, "apps"), status } };
 }
 
 /** A pod with a node and without a network: no kubelet is here. */
