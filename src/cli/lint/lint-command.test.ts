@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { answer, ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
+import { runCli } from "../main.ts";
+import { network } from "./lint-cases.fixture.ts";
+
+let folder: string;
+let server: ScriptedServer | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "levee-lint-"));
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+function write(path: string, text: string): string {
+  const full = join(folder, path);
+  mkdirSync(dirname(full), { recursive: true });
+  writeFileSync(full, text);
+  return full;
+}
+
+async function levee(argv: readonly string[], input = ""): Promise<{ status: number; out: string; err: string }> {
+  const shell = { ...fakeShell({ argv: ["lint", ...argv] }), input: () => Promise.resolve(input) };
+  return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
+}
+
+const good = network('{"cniVersion": "1.0.0", "type": "bridge"}');
+const broken = network('{"cniVersion": "1.0.0", "type": "bridge",\n "vlna": 5}');
+const doubtful = network('{"type": "bridge"}');
+
+describe("levee lint on files", () => {
+  test("names file, line, column, code and the right key, and fails", async () => {
+    const path = write("a/lan.yaml", broken);
+    write("a/.git/lan.yaml", broken);
+    write("a/other.txt", broken);
+    const { status, out, err } = await levee([join(folder, "a")]);
+    expect(out).toBe(
+      `${path}:7:6: error LVN0301 NetworkAttachmentDefinition prod/lan: bridge does not know the key "vlna"; did you mean "vlan"?\n1 error, 0 warnings, 0 notes in 1 network and 0 pods of 1 file; levee explain CODE explains each\n`,
+    );
+    expect(status).toBe(1);
+    expect(err).toContain("lint-failed");
+  });
+
+  test("warnings fail only if they are asked to", async () => {
+    const path = write("lan.yaml", doubtful);
+    expect((await levee([path])).status).toBe(0);
+    expect((await levee([path, "--fail-on", "warning"])).status).toBe(1);
+    expect((await levee([write("good.yaml", good), "--fail-on", "warning"])).status).toBe(0);
+  });
+
+  test("bad YAML does not stop the other documents and files", async () => {
+    write("1.yaml", `kind: NetworkAttachmentDefinition\nx: [\n---\n${broken}`);
+    write("2.yaml", doubtful);
+    const { out } = await levee([folder]);
+    expect(out.split("\n").map((line) => /LVN\d{4}/u.exec(line)?.[0] ?? "")).toEqual([
+      "LVN0101",
+      "LVN0301",
+      "LVN0207",
+      "",
+      "",
+    ]);
+  });
+
+  test("reads standard input", async () => {
+    const { status, out } = await levee(["-"], broken);
+    expect([status, out.split(":", 3)]).toEqual([1, ["<stdin>", "7", "6"]]);
+  });
+
+  test("prints JSON, SARIF and workflow commands", async () => {
+    const path = write("a, b.yaml", broken);
+    const json = JSON.parse((await levee([path, "-o", "json"])).out) as {
+      errors: number;
+      findings: { place: unknown }[];
+    };
+    expect(json.errors).toBe(1);
+    expect(json.findings[0]?.place).toEqual({ file: path, line: 7, column: 6, endLine: 7, endColumn: 12 });
+    const sarif = JSON.parse((await levee([path, "-o", "sarif"])).out) as {
+      version: string;
+      runs: { results: unknown[] }[];
+    };
+    expect(sarif.version).toBe("2.1.0");
+    expect(JSON.stringify(sarif.runs[0]?.results)).toContain('"startLine":7,"startColumn":6');
+    const { out } = await levee([path, "-o", "github"]);
+    expect(out).toContain("::error file=");
+    expect(out).toContain("a%2C b.yaml,line=7,endLine=7,col=6,endColumn=12,title=levee lint LVN0301::");
+  });
+
+  test("wrong command lines end with 2", async () => {
+    for (const argv of [
+      [],
+      [join(folder, "none")],
+      ["-n", "a", folder],
+      [folder, "--pod-cidr", "x"],
+      [folder, "--fail-on", "x"],
+      ["-k", folder],
+      [folder, "-o", "short"],
+    ])
+      expect((await levee(argv)).status).toBe(2);
+  });
+});
+
+describe("levee lint -k", () => {
+  test("follows resources, bases and components, and sets the namespace", async () => {
+    write("prod/kustomization.yaml", "namespace: live\nresources: [../base, lan.yaml]\nnamePrefix: x-\n");
+    write("prod/lan.yaml", broken);
+    write(
+      "base/kustomization.yml",
+      "namespace: other\nbases: [../prod]\nresources: [net.yaml, none.yaml, 'https://example.com/a.yaml']\n",
+    );
+    write("base/net.yaml", doubtful.replace("name: lan", "name: net"));
+    const { status, out } = await levee(["-k", join(folder, "prod")]);
+    expect(status).toBe(1);
+    expect(out).toContain(
+      "LVN0103 " + join(folder, "base/kustomization.yml") + ': it names "none.yaml", which does not exist',
+    );
+    expect(out).toContain("note LVN0103");
+    expect(out).toContain("its namePrefix were not applied");
+    expect(out).toContain("LVN0207 NetworkAttachmentDefinition live/net");
+    expect(out).toContain("LVN0301 NetworkAttachmentDefinition live/lan");
+  });
+});
+
+describe("levee lint on a cluster", () => {
+  async function cluster(lists: Readonly<Record<string, readonly unknown[] | number>>): Promise<readonly string[]> {
+    server = await ScriptedServer.listen(({ url }, response) => {
+      const list = lists[url.pathname] ?? 404;
+      if (typeof list === "number") answer(response, { kind: "Status", status: "Failure", code: list }, list);
+      else answer(response, { items: list });
+    });
+    const path = write(
+      "kubeconfig",
+      `current-context: main\ncontexts: [{name: main, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: "${server.url}"}}]\nusers: [{name: u, user: {token: t}}]\n`,
+    );
+    return ["--kubeconfig", path];
+  }
+
+  const networks = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
+  const lan = {
+    metadata: { name: "lan", namespace: "prod", annotations: { "k8s.v1.cni.cncf.io/resourceName": "a/b" } },
+    spec: { config: '{"cniVersion": "1.0.0", "type": "bridge",\n "vlna": 5}' },
+  };
+  const pod = (name: string, wants: string): unknown => ({
+    metadata: { name, namespace: "prod", annotations: { "k8s.v1.cni.cncf.io/networks": wants } },
+    status: { phase: "Running" },
+  });
+
+  test("looks at networks, pods and nodes of a namespace", async () => {
+    const other = { metadata: { name: "x", namespace: "other" }, spec: { config: "{" } };
+    const node = {
+      metadata: { name: "n" },
+      status: { capacity: { cpu: "1" }, addresses: [] },
+      spec: { podCIDRs: ["10.42.0.0/24"] },
+    };
+    const options = await cluster({
+      [networks]: [lan, other],
+      "/api/v1/namespaces/prod/pods": [pod("a", "lan,none")],
+      "/api/v1/nodes": [node],
+    });
+    const { status, out } = await levee(["-n", "prod", ...options]);
+    expect(status).toBe(1);
+    expect(out).toContain("spec.config:2:2: error LVN0301 NetworkAttachmentDefinition prod/lan");
+    expect(out).toContain('LVN0701 NetworkAttachmentDefinition prod/lan: no node offers "a/b"');
+    expect(out).toContain("LVN0707 Pod prod/a: it asks for prod/none, which does not exist");
+    expect(out).not.toContain("other/x");
+    expect(out).toContain("not looked at: service ranges (not known to this API server)");
+  });
+
+  test("with files, names the pods that use a network which the files change", async () => {
+    const options = await cluster({
+      [networks]: [lan],
+      "/api/v1/pods": [pod("a", "lan"), pod("b", "lan")],
+      "/api/v1/nodes": 403,
+    });
+    const changed = write("lan.yaml", good);
+    const { out } = await levee([changed, "--against-cluster", ...options]);
+    expect(out).toContain(
+      "LVN0703 NetworkAttachmentDefinition prod/lan: prod/a, prod/b use it and keep the old configuration until restarted",
+    );
+    const same = write("lan.yaml", network('{"type": "bridge", "cniVersion": "1.0.0",\n "vlna": 5}'));
+    expect((await levee([same, "--against-cluster", ...options])).out).not.toContain("LVN0703");
+  });
+
+  test("a cluster that cannot be reached ends with 3", async () => {
+    const options = await cluster({ [networks]: 401 });
+    expect((await levee(["-A", ...options])).status).toBe(3);
+  });
+});

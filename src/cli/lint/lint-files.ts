@@ -1,0 +1,57 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { usageFailure } from "../failure.ts";
+import { fileFinding, joinSources, only, readLintSource, startOf, type LintSources } from "./lint-sources.ts";
+
+/** A whole monorepo has fewer; more is a wrong folder, such as /. */
+const filesMax = 100_000;
+/** Larger files are no manifests that people write. */
+const fileBytesMax = 64 * 1_024 * 1_024;
+
+/** Files as given, and the YAML and JSON files of folders. `-` is what standard input has. */
+export async function lintFiles(paths: readonly string[], input?: () => Promise<string>): Promise<LintSources> {
+  const sources: LintSources[] = [];
+  for (const path of paths) {
+    if (path === "-") sources.push(await fromInput(input));
+    else for (const file of await filesAt(path)) sources.push(await readFileSource(file));
+  }
+  return joinSources(sources);
+}
+
+async function fromInput(input: (() => Promise<string>) | undefined): Promise<LintSources> {
+  if (input === undefined) throw usageFailure("Cannot read standard input here", "levee lint FILE");
+  return readLintSource("<stdin>", await input());
+}
+
+async function filesAt(path: string): Promise<readonly string[]> {
+  const facts = await stat(path).catch(() => undefined);
+  if (facts === undefined) throw usageFailure(`Cannot read ${path}: there is no such file or folder`, "give its path");
+  return facts.isDirectory() ? await manifestsBelow(path) : [path];
+}
+
+/** Symbolic links are not followed, so a folder that contains itself ends. */
+async function manifestsBelow(folder: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  const folders = [folder];
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    for (const entry of await readdir(next, { withFileTypes: true })) {
+      const path = join(next, entry.name);
+      if (entry.isDirectory() && !skipped.has(entry.name)) folders.push(path);
+      else if (entry.isFile() && /\.(?:ya?ml|json)$/u.test(entry.name)) files.push(path);
+    }
+    if (files.length > filesMax)
+      throw usageFailure(`Cannot lint ${folder}: it has more than ${filesMax} YAML files`, "name a smaller folder");
+  }
+  return files.toSorted();
+}
+
+const skipped: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+export async function readFileSource(file: string, namespace?: string): Promise<LintSources> {
+  const { size } = await stat(file);
+  if (size > fileBytesMax)
+    return only(
+      fileFinding("LVN0101", startOf(file), `the file has ${size} bytes, and at most ${fileBytesMax} are read`),
+    );
+  return readLintSource(file, await readFile(file, "utf8"), namespace);
+}

@@ -1,0 +1,69 @@
+import { resourceNameAnnotation } from "../base/annotations.ts";
+import { integerMember, isTrueMember, textMember, type ObjectNode } from "./json-node.ts";
+import type { ReadNetwork } from "./read-network.ts";
+
+/** The L2 segment that a network puts its pods on, as far as its configuration says. */
+export interface NetworkSegment {
+  /** Networks with one key are on one segment, on each node. */
+  readonly key: string;
+  /** For people: "eth1, VLAN 57". */
+  readonly text: string;
+  /** Whether the segments of all nodes are one: `maybe` for a bridge, which may have an uplink. */
+  readonly isShared: "yes" | "maybe" | "no";
+}
+
+/** The first plugin of a chain makes the interface. Undefined for plugins that say nothing about it. */
+export function networkSegment({ network, plugins }: ReadNetwork): NetworkSegment | undefined {
+  const [first] = plugins;
+  if (first === undefined) return undefined;
+  const reader = Object.hasOwn(readers, first.type) ? readers[first.type] : undefined;
+  return reader?.(first.node, network.annotations);
+}
+
+type SegmentReader = (node: ObjectNode, annotations: Readonly<Record<string, string>>) => NetworkSegment | undefined;
+
+const readers: Readonly<Record<string, SegmentReader>> = {
+  "macvlan": (node) => linkSegment(node, 0),
+  // The other modes route, and have no segment.
+  "ipvlan": (node) => ((textMember(node, "mode") ?? "l2") === "l2" ? linkSegment(node, 0) : undefined),
+  "vlan": (node) => linkSegment(node, integerMember(node, "vlanId") ?? 0),
+  "bridge": bridgeSegment,
+  "cnv-bridge": bridgeSegment,
+  "ovs": (node) => portSegment("OVS bridge", textMember(node, "bridge"), node),
+  "sriov": (node, annotations) => portSegment("devices of", annotations[resourceNameAnnotation], node),
+};
+
+/** `eth1.57` is the usual name of VLAN 57 on eth1, so both ways to it are one segment. */
+function linkSegment(node: ObjectNode, vlan: number): NetworkSegment | undefined {
+  if (isTrueMember(node, "linkInContainer")) return undefined;
+  const master = textMember(node, "master") ?? "";
+  const dotted = /^(.+)\.([0-9]{1,4})$/u.exec(master);
+  const [link, id] = dotted !== null && vlan === 0 ? [dotted[1] ?? "", Number(dotted[2])] : [master, vlan];
+  const what = link === "" ? "the interface of the node's default route" : `the node's interface ${link}`;
+  return { key: `link ${link} ${id}`, text: withVlan(what, id), isShared: "yes" };
+}
+
+function bridgeSegment(node: ObjectNode): NetworkSegment {
+  const name = textMember(node, "bridge") ?? "cni0";
+  const vlan = integerMember(node, "vlan") ?? 0;
+  const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isTrueMember(node, key));
+  return {
+    key: `bridge ${name} ${vlan}`,
+    text: withVlan(`the bridge ${name}`, vlan),
+    isShared: isRouted ? "no" : "maybe",
+  };
+}
+
+function portSegment(what: string, name: string | undefined, node: ObjectNode): NetworkSegment | undefined {
+  if (name === undefined) return undefined;
+  const vlan = integerMember(node, "vlan") ?? 0;
+  return {
+    key: `${what} ${name} ${vlan}`,
+    text: withVlan(`${what} ${name}`, vlan),
+    isShared: what === "OVS bridge" ? "maybe" : "yes",
+  };
+}
+
+function withVlan(what: string, vlan: number): string {
+  return vlan === 0 ? what : `${what}, VLAN ${vlan}`;
+}
