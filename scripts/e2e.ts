@@ -15,7 +15,7 @@ import { kubernetes } from "../test/peers/kubernetes.ts";
 import { builtKured, kured } from "../test/peers/kured.ts";
 import { removeLeftovers } from "../test/e2e/apart.ts";
 import { neighbours } from "../test/e2e/neighbour-names.ts";
-import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
+import { namedOnly, scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
 import { multus } from "../test/peers/multus.ts";
 import { nerdctl } from "../test/peers/nerdctl.ts";
 import { openTelemetryCollector } from "../test/peers/collector/opentelemetry-collector.ts";
@@ -85,7 +85,7 @@ async function chooseAndRun(given: readonly string[], isFull: boolean): Promise<
   }
   if (names.includes("gate")) await makeKured();
   const chosen = {
-    scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
+    scenarios: scenarioNames.filter((name) => (names.length === 0 ? !namedOnly.has(name) : names.includes(name))),
     files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
   };
   return run({ ...chosen, isFull, isAll: names.length === 0 });
@@ -98,6 +98,7 @@ function usage(): string {
     "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
     "",
     `Scenarios, on one cluster, in this order: ${scenarioNames.join(", ")}`,
+    `Only when they are named: ${[...namedOnly].join(", ")}`,
     `With an API server and no node: ${serverTests.join(", ")}`,
     "compat stands for all files beside Multus, compat-...",
     "",

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../src/base/errors.ts";
+import { writeProblem } from "../src/cli/registry/write-problem.ts";
 
 /** Makes the folder that a script writes to, before the script has worked for minutes. Throws when nothing can be written there. */
 export function makeOutputFolder(folder: string): void {
@@ -12,21 +13,10 @@ export function makeOutputFolder(folder: string): void {
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "this user may not write there",
-  EPERM: "this user may not write there",
-  EROFS: "the file system is read-only",
-  EEXIST: "it is a file, or lies below one",
-  ENOTDIR: "it is a file, or lies below one",
-  ENOENT: "no folder can be made there",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-};
-
-/** The error of a write, in words and with the path, which Node's text of a full disk lacks. */
 export function cannotWrite(path: string, thrown: unknown): Error {
-  const reason = reasons[errnoOf(thrown) ?? ""] ?? (thrown instanceof Error ? thrown.message : String(thrown));
-  return new Error(`Cannot write to ${path}: ${reason}; choose another folder with --out`, { cause: thrown });
+  return new Error(`Cannot write to ${path}: ${writeProblem(thrown)}; choose another folder with --out`, {
+    cause: thrown,
+  });
 }
 
 /** Removes unfinished files of killed runs. The first group of the pattern is the number of the process that made them. */

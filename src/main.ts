@@ -63,8 +63,8 @@ async function command(): Promise<number> {
 }
 
 async function allOf(stream: NodeJS.ReadStream): Promise<string> {
-  // The input is the list of refs in a push; a thousand refs take 100 kB.
-  const inputBytesMax = 4_194_304;
+  // The list of refs in a push, or the manifests that a chart renders to.
+  const inputBytesMax = 67_108_864;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream) {

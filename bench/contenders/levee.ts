@@ -50,6 +50,8 @@ export class Levee implements Contender {
       multusAutoconfigDir: ground.primaryFolder,
       multusConfigFile: "auto",
       runtimeCniDir: ground.emptyFolder("levee.runtime"),
+      // The plugins make the bridges, as they do below Multus.
+      uplinkGate: 0,
       ...ground.source.settings,
     };
   }

@@ -250,6 +250,7 @@ describe.skipIf(helm === undefined)("the chart with other values", () => {
   });
 
   test.each([
+    ['--set-json=daemon.extraVolumeMounts=[{"name":"a","mountPath":"etc"}]', "/daemon/extraVolumeMounts/0/mountPath"],
     ['--set-json=guard.alertmanagers=["http://a.example,token=/x"]', "/guard/alertmanagers/0"],
     ['--set-json=guard.alertmanagers=["https://a.example,token=x"]', "/guard/alertmanagers/0"],
     ['--set-json=guard.alertmanagers=["https://a.example,key=/x"]', "/guard/alertmanagers/0"],
@@ -396,7 +397,11 @@ test("the drop-in has the names, labels and selector of Multus' manifest", () =>
     expect({ labels: {}, ...ours[name]?.metadata }).toEqual({ ...theirs.metadata, labels });
   }
   // Applying `deploy/install.yaml` too must not overwrite them.
-  const shared = Object.keys(rendered("deploy/base")).filter((name) => name in ours);
+  const base = rendered("deploy/base");
+  // The warnings about networks are the same in both.
+  const isWarnings = (name: string): boolean => name.endsWith("/levee-network-warnings");
+  for (const name of Object.keys(base).filter(isWarnings)) expect({ ...ours[name] }).toEqual({ ...base[name] });
+  const shared = Object.keys(base).filter((name) => name in ours && !isWarnings(name));
   expect(shared.toSorted()).toEqual(["DaemonSet/levee-hand", "ServiceAccount/levee", "ServiceAccount/levee-hand"]);
   for (const name of shared) expect(ours[name]?.metadata.namespace).toBe("kube-system");
   const selector = { spec: { selector: { matchLabels: { name: "multus" } } } };
@@ -447,3 +452,18 @@ function settingsOf(object: KubeObject | undefined): DaemonConfig {
   const data = object?.["data"] as Readonly<Record<string, string>>; // our own ConfigMaps
   return parseDaemonConfig(data["daemon-config.json"] ?? "", "ConfigMap");
 }
+
+describe.skipIf(helm === undefined)("the chart with volumes of the daemon", () => {
+  test("gives the daemon the volumes with its collector's files", () => {
+    const volume = { name: "traces", secret: { secretName: "levee-traces", optional: true } };
+    const mount = { name: "traces", mountPath: "/etc/levee-traces", readOnly: true };
+    const made = template(
+      `--set-json=daemon.extraVolumes=${JSON.stringify([volume])}`,
+      `--set-json=daemon.extraVolumeMounts=${JSON.stringify([mount])}`,
+    );
+    expect(made.stderr).toBe("");
+    const daemon = podSpec(byName(objectsOf(made.text))["DaemonSet/levee"]);
+    expect(daemon.containers[0]?.volumeMounts.at(-1)).toEqual(mount);
+    expect(daemon.volumes.at(-1)).toEqual(volume);
+  });
+});

@@ -98,7 +98,7 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons .verifyUrls .prometheus .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
+          {{- if or .cluster .alertmanagers .cniDaemons .verifyUrls .prometheus .lowerAfter .git.repositories .gate.doors .gate.window .gate.kured (ne (int .gate.atOnce) 1) (ne (int .gate.expirySeconds) 120) }}
           args:
             {{- range .gate.doors }}
             - {{ printf "--gate-door=%s" . | quote }}
@@ -129,6 +129,9 @@ const guardArgs = `          {{- with .Values.guard }}
             {{- end }}
             {{- with .prometheus }}
             - {{ printf "--prometheus=%s" . | quote }}
+            {{- end }}
+            {{- with .lowerAfter }}
+            - {{ printf "--lower-after=%v" . | quote }}
             {{- end }}
             {{- range .git.repositories }}
             - {{ printf "--git-repository=%s" (include "levee.gitRepository" .) | quote }}

@@ -20,7 +20,7 @@ import { assemble, type Door, type Parts } from "./parts.ts";
 import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
-import type { Failure, FailuresView } from "./hold/retry-budget.ts";
+import type { Failure, FailuresView, HeldPod } from "./hold/retry-budget.ts";
 import { RulingEmitter } from "./ruling-emitter.ts";
 import { Sweep } from "./sweep.ts";
 import { Waiting, type WaitingOwner } from "./line/waiting.ts";
@@ -144,6 +144,10 @@ export class Admission implements WaitingOwner {
   /** The pod's consecutive failures and its next try; undefined without a failure. */
   failuresOf(pod: string): FailuresView | undefined {
     return this.#parts.budget.failuresOf(pod);
+  }
+
+  holds(max: number): readonly HeldPod[] {
+    return this.#parts.budget.holds(max);
   }
 
   facts(): AdmissionFacts {

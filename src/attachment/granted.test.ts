@@ -56,6 +56,16 @@ test("checkGranted refuses where the result is silent", () => {
   expect(() => checkGranted(chain({ ips: ["10.0.0.5"] }), silent)).toThrow("and gave none");
 });
 
+test.each(["0.1.0", "0.2.0"] as const)(
+  "checkGranted expects no MAC of a result of %s, which cannot name an interface, but its address",
+  (cniVersion) => {
+    const old = `{"cniVersion":"${cniVersion}","ip4":{"ip":"10.0.0.5/24"}}` as JsonText;
+    const mac = "02:00:00:00:00:0a";
+    expect(() => checkGranted(chain({ mac, ips: ["10.0.0.5"] }, { cniVersion }), old)).not.toThrow();
+    expect(() => checkGranted(chain({ mac, ips: ["10.0.0.6"] }, { cniVersion }), old)).toThrow('"ips" 10.0.0.6');
+  },
+);
+
 test("checkGranted leaves to the plugins what they declare, and the default network to its own", () => {
   const other = { mac: "02:00:00:00:00:01", ips: ["10.9.9.9"] };
   expect(() => checkGranted(chain(other, {}, ["mac", "ips"]), result)).not.toThrow();

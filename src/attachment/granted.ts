@@ -1,6 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Chain } from "../cni/chain.ts";
+import { compareVersions } from "../cni/cni-version.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
 import { parseResult, type CniResult } from "../cni/result.ts";
 
@@ -28,6 +29,8 @@ function undeclared(chain: Chain): { readonly mac: string | undefined; readonly 
 }
 
 function requireMac(chain: Chain, result: CniResult, wanted: string): void {
+  // Older results name no interfaces, so their silence about a MAC says nothing.
+  if (compareVersions(result.cniVersion, "0.3.0") < 0) return;
   const given = result.interfaces.find(({ name, sandbox }) => name === chain.ifname && sandbox !== undefined)?.mac;
   if (given === undefined || digitsOf(given) !== digitsOf(wanted)) throw refused(chain, "mac", wanted, given ?? "none");
 }

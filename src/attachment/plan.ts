@@ -15,8 +15,9 @@ import type { SelectionElement } from "./selection-element.ts";
 export interface NetworkSource {
   readonly network: NetworkName;
   readonly conf: NetworkConf;
-  /** The resource in its network definition. The pod's device is chosen later, when all its networks are known. */
+  /** Of its definition: the device's resource, and the pod's `CLAIM[/REQUEST]` that must have given it, or an empty text. */
   readonly resourceName?: string;
+  readonly deviceRequest?: string;
   readonly resource?: { readonly resourceName: string; readonly deviceId: string };
 }
 
@@ -62,7 +63,7 @@ function wantedDefault(input: PlanInput): WantedNetwork {
   return element === undefined ? { source } : { element, source };
 }
 
-function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
+export function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
   const { element, source } = wanted;
   const { conf } = source;
   if (conf.plugins.length === 0) {
@@ -74,6 +75,7 @@ function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
     ifname: place.ifname,
     cniVersion: conf.cniVersion,
     isDefault: place.isDefault,
+    ...(element === undefined && !place.isDefault ? { isOfNode: true as const } : {}),
     cniArgs: pluginArgs(input.request.args, {
       ...present("mac", element?.mac),
       ...present("ips", element?.ips),

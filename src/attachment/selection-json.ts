@@ -39,7 +39,7 @@ const keyByFold: ReadonlyMap<string, Key> = new Map(knownKeys.map((key) => [fold
 /** Reads one object of the JSON form. An error names element, key and value. */
 export function parseElement(text: JsonText, context: ElementContext): SelectionElement {
   const fields = new ElementFields(text, context);
-  const element: SelectionElement = {
+  return {
     name: fields.name(),
     namespace: fields.namespace(),
     ...present("mac", fields.mac()),
@@ -54,10 +54,6 @@ export function parseElement(text: JsonText, context: ElementContext): Selection
     ...present("ipamClaimReference", fields.string("ipam-claim-reference")),
     unknownKeys: fields.unknownKeys,
   };
-  if (element.ipamClaimReference !== undefined && element.ips !== undefined) {
-    throw fields.error("ips", "must not be given together with ipam-claim-reference");
-  }
-  return element;
 }
 
 /** The members of one element by key, with a reader for each kind of value. */

@@ -186,11 +186,10 @@ describe("parseSelection in JSON form", () => {
     expect(element('"cni-args":{}')).toEqual({ ...bare, cniArgs: {} });
   });
 
-  test("reads ipam-claim-reference, but not with ips", () => {
+  test("reads ipam-claim-reference, alone and beside ips as OVN-Kubernetes documents it", () => {
     expect(element('"ipam-claim-reference":"vm-a.lan"')).toMatchObject({ ipamClaimReference: "vm-a.lan" });
-    const error = refusal(() => element('"ipam-claim-reference":"vm-a.lan","ips":["10.0.0.5"]'));
-    expect(error.code).toBe("annotation-invalid");
-    expect(error.message).toContain('key "ips" must not be given together with ipam-claim-reference');
+    const both = element('"ipam-claim-reference":"vm-a.lan","ips":["10.0.0.5"],"mac":"02:03:04:05:06:07"');
+    expect(both).toMatchObject({ ipamClaimReference: "vm-a.lan", ips: ["10.0.0.5"], mac: "02:03:04:05:06:07" });
   });
 });
 

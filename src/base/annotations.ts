@@ -6,6 +6,15 @@ export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 /** On a network definition: the device plugin's resource that its devices come from. */
 export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
+/** On a definition of a bridge network: the bridge's port that leads out of the host, or `none` for a bridge without. */
+export const uplinkAnnotation = "levee.dev/uplink";
+/** On a definition of a bridge network: the VLAN of its uplink, as `57` or, with the interface below it, `57@eth1`. */
+export const uplinkVlanAnnotation = "levee.dev/uplink-vlan";
+/**
+ * On a network definition with a resource: `CLAIM` or `CLAIM/REQUEST` of the pod, by the claim's name in the pod's
+ * spec. The network then takes only a device that was given to it. It tells two networks on one pool apart.
+ */
+export const deviceRequestAnnotation = "levee.dev/device-request";
 /** On a pod, by kubelet: where it learned of the pod; `api` unless the pod is a static one. */
 export const configSourceAnnotation = "kubernetes.io/config.source";
 /** On a pod of the API server, by kubelet: the pod mirrors a static one. */

@@ -17,6 +17,11 @@ export const errorCatalogue = {
     cni: 11,
     meaning: "A DEL that needs its network namespace cannot be served now; the runtime retries",
   },
+  "network-not-ready": {
+    cni: 11,
+    meaning:
+      "The host lacks the bridge, uplink or VLAN of a network; the pod waits and starts by itself when it is there",
+  },
   "cancelled": { cni: 11, meaning: "A DEL ended this ADD, or the runtime gave it up; it was undone" },
   // STATUS
   "not-ready": { cni: 50, meaning: "No primary network is configured, or its plugin says it is not available" },

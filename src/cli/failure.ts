@@ -17,6 +17,8 @@ export class CommandFailure extends Error {
   readonly exitCode: number;
   /** Lines to show as they are, such as the end of a log. */
   readonly details: string;
+  /** The command's own answer already says it: only the exit status follows. */
+  readonly isTold: boolean;
 
   constructor(code: string, message: string, options: FailureFacts = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -24,6 +26,7 @@ export class CommandFailure extends Error {
     this.remedy = options.remedy ?? "";
     this.exitCode = options.exitCode ?? exitCode.failed;
     this.details = options.details ?? "";
+    this.isTold = options.isTold ?? false;
   }
 }
 
@@ -31,6 +34,7 @@ interface FailureFacts {
   readonly remedy?: string;
   readonly exitCode?: number;
   readonly details?: string;
+  readonly isTold?: boolean;
   readonly cause?: unknown;
 }
 

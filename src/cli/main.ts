@@ -3,7 +3,7 @@ import { exitCode, failureText, toFailure, usageFailure } from "./failure.ts";
 import { buildProgram } from "./program.ts";
 import type { Shell } from "./shell.ts";
 
-/** Runs one command line and returns its exit status. It writes every error once, to stderr. */
+/** Runs one command line and returns its exit status. It writes every error once, to stderr, unless the command has said it. */
 export async function runCli(shell: Shell): Promise<number> {
   const program = buildProgram(shell);
   const argv = meantBy(shell.argv, program);
@@ -13,7 +13,7 @@ export async function runCli(shell: Shell): Promise<number> {
   } catch (error) {
     const failure = error instanceof CommanderError ? commandLineFailure(error, argv, program) : toFailure(error);
     if (failure === undefined) return exitCode.ok;
-    shell.stderr.write(failureText(failure));
+    if (!failure.isTold) shell.stderr.write(failureText(failure));
     return failure.exitCode;
   }
 }

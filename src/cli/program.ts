@@ -15,8 +15,10 @@ import { addGuard } from "./commands/guard.ts";
 import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
+import { addLint } from "./lint/lint-command.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addManifests, addMirrorList } from "./commands/registry.ts";
+import { addPlug } from "./plug/plug-command.ts";
 import { addReport } from "./commands/report.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
@@ -69,11 +71,13 @@ export function buildProgram(shell: Shell): Command {
   for (const add of [
     addAttach,
     addDetach,
+    addPlug,
     addLs,
     addWhy,
     addTop,
     addLeaks,
     addCheck,
+    addLint,
     addStatus,
     addConsole,
     addDecisions,

@@ -13,6 +13,8 @@ export interface Chain {
   readonly cniVersion: string;
   /** Whether this is the pod's default network. The runtime gets its result. */
   readonly isDefault: boolean;
+  /** The node gives it to every pod: no annotation of a pod asks for it or takes it away. */
+  readonly isOfNode?: true;
   /** CNI_ARGS for every plugin of the chain, the same at ADD, CHECK and DEL. */
   readonly cniArgs: string;
   readonly links: readonly ChainLink[];

@@ -108,9 +108,13 @@ export function isPluginType(type: string): type is PluginType {
 /** The rule of the CNI specification: IPAM plugins and caches use the name in file names. */
 const namePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
+export function isNetworkName(name: string): boolean {
+  return namePattern.test(name) && name.length <= 253;
+}
+
 function requireName(name: string, what: string): string {
   if (name === "") throw invalid(what, 'key "name" must name the network', undefined);
-  if (!namePattern.test(name) || name.length > 253) {
+  if (!isNetworkName(name)) {
     throw invalid(
       what,
       "key \"name\" must be letters, digits, '_', '.' and '-', start with a letter or digit and have at most 253 characters",

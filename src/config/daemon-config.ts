@@ -6,7 +6,7 @@ import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
-import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
+import { flagKnobs, numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
 import type { PodSelector } from "./pod-selector.ts";
@@ -38,6 +38,10 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly criticalPods: readonly PodSelector[];
   /** The whole URL of an OTLP receiver; undefined when traces are off. */
   readonly tracesEndpoint: string | undefined;
+  readonly tracesHeadersFile: string | undefined;
+  readonly tracesCaFile: string | undefined;
+  /** Whether running pods are attached and detached when their annotation changes. */
+  readonly hotPlug: boolean;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -64,6 +68,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     ...readPorts(from),
     criticalPods: readCriticalPods(from),
     tracesEndpoint: readTracesEndpoint(from, notices),
+    hotPlug: from.flag("hotPlug") ?? flagKnobs.hotPlug.default,
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),
@@ -112,6 +117,8 @@ type OwnSettings = Pick<
   | "socketDir"
   | "daemonSocketDir"
   | "gateFile"
+  | "tracesHeadersFile"
+  | "tracesCaFile"
 >;
 
 function readOwn(from: SettingsReader): OwnSettings {
@@ -127,6 +134,8 @@ function readOwn(from: SettingsReader): OwnSettings {
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
     gateFile: from.path("gateFile", pathKnobs.gateFile.bytesMax),
+    tracesHeadersFile: from.path("tracesHeadersFile", pathKnobs.tracesHeadersFile.bytesMax),
+    tracesCaFile: from.path("tracesCaFile", pathKnobs.tracesCaFile.bytesMax),
   };
 }
 

@@ -47,7 +47,15 @@ export interface UrlKnob {
   readonly origin: KnobOrigin;
 }
 
-export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob | UrlKnob;
+/** A setting that is on or off. */
+export interface FlagKnob {
+  readonly unit: "boolean";
+  readonly default: boolean;
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob | UrlKnob | FlagKnob;
 
 /** Levee's own key, or a key of Multus. */
 type KnobOrigin = "levee" | "multus";

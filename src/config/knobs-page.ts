@@ -47,12 +47,14 @@ function row(cells: readonly string[]): string {
 
 function defaultOf(knob: Knob): string {
   if (knob.default === undefined) return "–";
+  if (knob.unit === "boolean") return knob.default ? "on" : "off";
   return typeof knob.default === "number" ? grouped(knob.default) : `\`${knob.default}\``;
 }
 
 function boundsOf(knob: Knob): string {
   if (knob.unit === "path") return `absolute, ≤ ${grouped(knob.bytesMax)} bytes`;
   if (knob.unit === "URL") return `http or https, ≤ ${grouped(knob.bytesMax)} bytes`;
+  if (knob.unit === "boolean") return "`true` or `false`";
   if (knob.unit === "list") return `≤ ${grouped(knob.itemsMax)} entries`;
   return `${grouped(knob.min)} to ${grouped(knob.max)}`;
 }

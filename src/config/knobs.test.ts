@@ -28,6 +28,8 @@ describe("knobs", () => {
       socketDir: "/run/levee",
       daemonSocketDir: undefined,
       gateFile: undefined,
+      tracesHeadersFile: undefined,
+      tracesCaFile: undefined,
       addBudgetMs: 110_000,
       addLookupMs: 5_000,
       addDelegatesMs: 25_000,
@@ -40,6 +42,7 @@ describe("knobs", () => {
       delAttemptsMax: 3,
       heartbeatMs: 5_000,
       attachCeiling: 8,
+      uplinkGate: 1,
       attachStart: 2,
       detachCeiling: 32,
       waitingMax: 2_000,
@@ -54,6 +57,7 @@ describe("knobs", () => {
       healthPort: undefined,
       criticalPods: undefined,
       tracesEndpoint: undefined,
+      hotPlug: true,
     });
   });
 

@@ -1,6 +1,7 @@
 import {
   count,
   ms,
+  type FlagKnob,
   type Knob,
   type ListKnob,
   type NumberKnob,
@@ -27,6 +28,12 @@ export const numberKnobs = {
     100,
     15_000,
     "How often the daemon sends a heartbeat to waiting shims. After three missed ones a shim takes the daemon for lost.",
+  ),
+  uplinkGate: count(
+    1,
+    0,
+    1,
+    "Whether pods are kept from a bridge network without a gateway while its bridge, uplink or VLAN is missing on the node (1), or the plugin may make a bridge that leads nowhere (0). The annotation `levee.dev/uplink` decides for one network.",
   ),
   attachCeiling: count(8, 1, 256, "ADDs that run at once; each holds a plugin process in the runtime's cgroup."),
   attachStart: count(
@@ -159,6 +166,22 @@ export const pathKnobs = {
       "File in memory, such as `/host/run/levee/gate`, in which the daemon keeps whether its node may be rebooted, for `levee-shim gate check`; off unless set.",
     origin: "levee",
   },
+  tracesHeadersFile: {
+    unit: "path",
+    default: undefined,
+    bytesMax: 1_024,
+    reason:
+      "With `tracesEndpoint`: file of the daemon's pod with header fields for the collector, one `Name: value` per line, such as a token. It is read for each batch, so a token may rotate.",
+    origin: "levee",
+  },
+  tracesCaFile: {
+    unit: "path",
+    default: undefined,
+    bytesMax: 1_024,
+    reason:
+      "With `tracesEndpoint` and `https`: file of the daemon's pod with the authority of the collector's certificate, as PEM. Then no public authority counts.",
+    origin: "levee",
+  },
 } as const satisfies Record<string, PathKnob>;
 
 /** Every port setting except `metricsPort`, which is a key of Multus. */
@@ -197,15 +220,27 @@ export const urlKnobs = {
   },
 } as const satisfies Record<string, UrlKnob>;
 
-export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey | ListKnobKey | UrlKnobKey, Knob>> = {
+export const flagKnobs = {
+  hotPlug: {
+    unit: "boolean",
+    default: true,
+    reason:
+      "Whether a change of the networks annotation of a running pod [attaches and detaches](hot-plug.md). It needs the resident hand. Turn it off where another controller does this, and where who may patch a pod must not choose its networks.",
+    origin: "levee",
+  },
+} as const satisfies Record<string, FlagKnob>;
+
+export const knobs: Readonly<Record<KnobKey, Knob>> = {
   ...pathKnobs,
   ...portKnobs,
   ...listKnobs,
   ...urlKnobs,
+  ...flagKnobs,
   ...numberKnobs,
 };
 
 export type NumberKnobKey = keyof typeof numberKnobs;
+type KnobKey = NumberKnobKey | PathKnobKey | PortKnobKey | ListKnobKey | UrlKnobKey | keyof typeof flagKnobs;
 type PathKnobKey = keyof typeof pathKnobs;
 type PortKnobKey = keyof typeof portKnobs;
 type ListKnobKey = keyof typeof listKnobs;

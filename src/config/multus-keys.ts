@@ -72,7 +72,10 @@ export const multusKeys = {
   // The daemon
   "socketDir": used("path", "See the table above."),
   "daemonSocketDir": used("path", "See the table above."),
-  "metricsPort": used("integer", "Port of `/metrics`, `/loadz` and `/nodez` on every interface; off unless set."),
+  "metricsPort": used(
+    "integer",
+    "Port of `/metrics`, `/loadz`, `/nodez` and `/podz` on every interface; off unless set.",
+  ),
   "logLevel": used(
     "string",
     "`panic` and `error` log errors, `verbose` also logs normal events, `debug` logs everything; `verbose` unless set.",

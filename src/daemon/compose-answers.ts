@@ -1,4 +1,6 @@
 import { answerQuestion, checksAnswer } from "./answer/answers.ts";
+import { holdsAnswer } from "./answer/holds-answer.ts";
+import { PodStories } from "./answer/pod-story.ts";
 import { nodeAnswer, type ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
@@ -15,6 +17,8 @@ export interface ComposedAnswers {
   readonly answer: (question: string) => unknown;
   /** Answers `levee check node --all` over HTTP. */
   readonly node: () => object;
+  /** Answers the console over HTTP. */
+  readonly story: PodStories["of"];
 }
 
 export function composeAnswers(ground: Ground, { undo, collect, thisNode }: AnswerParts): ComposedAnswers {
@@ -30,8 +34,15 @@ export function composeAnswers(ground: Ground, { undo, collect, thisNode }: Answ
     checks,
     top: { ...ground, pulse: ground.timeline, thisNode },
   };
+  const stories = new PodStories(needs);
   return {
     answer: (question) => answerQuestion(question, needs),
-    node: () => ({ node: nodeAnswer(node), checks: checksAnswer(checks) }),
+    node: () => ({
+      node: nodeAnswer(node),
+      checks: checksAnswer(checks),
+      holds: holdsAnswer(ground),
+      leases: collect.leaseCounts(),
+    }),
+    story: (pod) => stories.of(pod),
   };
 }

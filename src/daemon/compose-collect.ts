@@ -8,12 +8,15 @@ import { SelfGc } from "./collect/self-gc.ts";
 import { UndoDead } from "./collect/undo-dead.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
+import type { LeaseCountView } from "../wire/node-holds.ts";
 import type { Service } from "./service.ts";
 
 /** Garbage collection: the verb GC, and the daemon's own rounds. */
 export interface CollectParts {
   readonly gc: Gc;
   readonly selfGc: SelfGc;
+  /** Addresses that host-local held at the last look; undefined before it. */
+  readonly leaseCounts: () => readonly LeaseCountView[] | undefined;
   /** Shows what the rounds find, and starts them. */
   start(): Service;
 }
@@ -28,6 +31,7 @@ export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
   return {
     gc: new Gc({ ...ground, dead }),
     selfGc,
+    leaseCounts: () => leases.counts,
     start: () => {
       registerGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
       return selfGc.start();

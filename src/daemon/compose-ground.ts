@@ -8,6 +8,7 @@ import { Journal } from "../state/journal/journal.ts";
 import { MultusMirror } from "../state/multus/multus-mirror.ts";
 import { HungPlugins } from "./answer/hung-plugins.ts";
 import { expectPods } from "./attach/expect-pods.ts";
+import { NetworkGate } from "./health/network-gate.ts";
 import { NodeChecks } from "./health/node-checks.ts";
 import { ConfCache } from "./look-up/conf-cache.ts";
 import { countRulings } from "./metrics/admission-metrics.ts";
@@ -57,7 +58,8 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   });
   const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
   recorder.start();
-  const { traces, doors } = await composeTraces(options, source, { metrics, next: recorder });
+  const checks = new NodeChecks();
+  const { traces, doors } = await composeTraces(options, source, { metrics, checks, next: recorder });
   const timeline = new Pulse(clock, traces ?? recorder);
   const measures = new CallMetrics(metrics);
   const rulings = new RulingFeed();
@@ -91,7 +93,8 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     eventTeller,
     statusTeller,
     confs: new ConfCache(),
-    checks: new NodeChecks(),
+    checks,
+    networkGate: new NetworkGate(config),
     turns: new Turns(),
   };
 }
@@ -100,12 +103,13 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
 async function composeTraces(
   { config, clock, logger }: DaemonOptions,
   { nodeName = hostname() }: Source,
-  more: { readonly metrics: MetricsRegistry; readonly next: Timeline },
+  more: { readonly metrics: MetricsRegistry; readonly checks: NodeChecks; readonly next: Timeline },
 ): Promise<Partial<OpenTraces>> {
   const { tracesEndpoint: endpoint, tracesOneIn: oneIn } = config;
   if (endpoint === undefined) return {};
   const { openTraces } = await import("./traces/open-traces.ts");
-  return openTraces({ endpoint, oneIn, nodeName, clock, logger, ...more });
+  const files = { headers: config.tracesHeadersFile, ca: config.tracesCaFile };
+  return openTraces({ endpoint, files, oneIn, nodeName, clock, logger, ...more });
 }
 
 function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFeed): Admission {

@@ -9,6 +9,7 @@ import { GateWatch } from "./gate/gate-watch.ts";
 import { startNodeHealth } from "./health/node-health.ts";
 import { startNodeWatch } from "./health/node-watch.ts";
 import { startOwnLoad } from "./health/own-load.ts";
+import type { RouteOptions } from "./health/routes.ts";
 import { registerNodeMetrics } from "./health/node-metrics.ts";
 import { GateTicketFile } from "../state/gate-ticket.ts";
 import type { Service } from "./service.ts";
@@ -22,12 +23,12 @@ interface ServiceParts {
   readonly thisNode: ThisNode;
   /** Undefined when the settings leave the runtime's conf directory alone. */
   readonly confDir: ConfDir | undefined;
-  readonly node: () => object;
+  readonly http: Pick<RouteOptions, "node" | "story">;
 }
 
 /** Starts the parts that work beside the calls, in this order. */
 export async function composeServices(ground: Ground, parts: ServiceParts): Promise<readonly Service[]> {
-  const { undo, collect, source, thisNode, confDir, node } = parts;
+  const { undo, collect, source, thisNode, confDir, http } = parts;
   const { recovery, residents, offline } = undo;
   registerNodeMetrics(ground.metrics, {
     ...ground,
@@ -37,7 +38,7 @@ export async function composeServices(ground: Ground, parts: ServiceParts): Prom
     residentHands: () => residents.all().length,
   });
   return [
-    startNodeHealth({ ...ground, sourceHealth: source.health, node }),
+    startNodeHealth({ ...ground, sourceHealth: source.health, ...http }),
     startOwnLoad(ground),
     collect.start(),
     startStatusRepair(ground),

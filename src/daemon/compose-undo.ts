@@ -23,8 +23,8 @@ export type UndoParts = ReturnType<typeof composeUndo>;
 export function composeUndo(ground: Ground) {
   const { bootId, clock, config, journal, logger } = ground;
   const names = new TakenNames(ground);
-  const suspects = new Suspects(bootId);
   const residents = new Residents(clock);
+  const suspects = new Suspects(bootId, residents);
   const offline = new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal });
   const leaks = new Leaks(ground);
   // Recovery needs undo, undo needs afterwork, and afterwork asks recovery: the arrow function closes the circle later.
@@ -40,5 +40,5 @@ export function composeUndo(ground: Ground) {
   const item = new RecoverItem({ ...ground, delivered, suspects, offline, undo, unknown });
   const retries = new LeakRetries({ ...ground, suspects, undo });
   const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });
-  return { names, suspects, residents, offline, afterwork, undo, unknown, recovery };
+  return { names, suspects, residents, offline, afterwork, leaks, undo, unknown, recovery };
 }

@@ -14,8 +14,14 @@ import { LookUp } from "./look-up/look-up.ts";
 import type { Verbs } from "./serve/verbs.ts";
 import { Del } from "./undo/del.ts";
 
+/** The verbs but GC, and the accounts that know the newest configuration of any call. */
+interface ComposedVerbs {
+  readonly verbs: Omit<Verbs, "gc">;
+  readonly accounts: PodAccounts;
+}
+
 /** Every verb but GC, which is in `composeCollect` with the other garbage collection. */
-export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc"> {
+export function composeVerbs(ground: Ground, undo: UndoParts): ComposedVerbs {
   const wants = new PodWants(ground);
   const accounts = new PodAccounts({ ...ground, wants });
   const { lookUp, journal, turns } = doors(ground);
@@ -24,13 +30,14 @@ export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc">
   const runChains = new RunChains(ground);
   const attachRecord = new AttachRecord({ ...ground, ...undo, journal, runChains });
   const add = new Add({ ...ground, ...undo, accounts, earlier, turns, lookUp, planner, attachRecord });
-  return {
+  const verbs = {
     add,
     resume: new Resume({ ...ground, ...undo, accounts, add, attachRecord }),
     del: new Del({ ...ground, ...undo, turns }),
     check: new CheckVerb(ground),
     status: new StatusVerb(ground),
   };
+  return { verbs, accounts };
 }
 
 /** The parts in which a call may wait; traced ones where calls are traced. */

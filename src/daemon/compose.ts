@@ -1,12 +1,14 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
+import type { Hand } from "../hands/hand.ts";
 import { installsConf } from "../config/installs-conf.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
 import { composeAnswers } from "./compose-answers.ts";
 import { composeCollect } from "./compose-collect.ts";
+import { composePlug } from "./compose-plug.ts";
 import { composeServices } from "./compose-services.ts";
-import { composeUndo } from "./compose-undo.ts";
+import { composeUndo, type UndoParts } from "./compose-undo.ts";
 import { composeVerbs } from "./compose-verbs.ts";
 import { ConfDir } from "./conf-dir/conf-dir.ts";
 import { shimProblem } from "./conf-dir/shim-problem.ts";
@@ -19,7 +21,7 @@ import { serveCall } from "./serve/serve-call.ts";
 import { Server } from "./socket/server.ts";
 import { shutDown } from "./shutdown.ts";
 import { openSource } from "./source/open-source.ts";
-import { composeGround, type DaemonOptions } from "./compose-ground.ts";
+import { composeGround, type DaemonOptions, type Ground } from "./compose-ground.ts";
 import { forgetStart } from "./forget-start.ts";
 
 export interface RunningDaemon {
@@ -44,7 +46,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const ground = await composeGround(options, source, metrics);
   const undo = composeUndo(ground);
   await undo.afterwork.repairMirror();
-  const verbs = composeVerbs(ground, undo);
+  const { verbs, accounts } = composeVerbs(ground, undo);
   const collect = composeCollect(ground, undo);
   const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
   for (const notice of [...notices, ...source.notices()]) logger.warn(notice);
@@ -84,7 +86,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
       ground.traces?.begin(call, first);
       void serveCall(call, serveNeeds);
     },
-    addResident: (hand) => undo.recovery.addResident(hand),
+    addResident: (hand) => addResident(hand, ground, undo),
     answer: answers.answer,
   });
   await server.listen();
@@ -93,15 +95,21 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   undo.recovery.start();
   const services = [
     ...(ground.traces === undefined ? [] : [ground.traces]),
-    ...(await composeServices(ground, { undo, collect, source, thisNode, confDir, node: answers.node })),
+    ...(await composeServices(ground, { undo, collect, source, thisNode, confDir, http: answers })),
     forgetStart({ clock, calls }),
   ];
+  const plug = composePlug(ground, undo, accounts).start();
   logger.info("The daemon is ready", {
     socket: server.path,
     stateDir: config.stateDir,
     attachments: ground.journal.all().length,
   });
-  return { stop: () => shutDown({ ...ground, ...undo, server, calls, lock, services, source }) };
+  return { stop: () => shutDown({ ...ground, ...undo, server, calls, lock, services, plug, source }) };
+}
+
+function addResident(hand: Hand, { traces }: Ground, { recovery }: UndoParts): void {
+  traces?.follow(hand);
+  recovery.addResident(hand);
 }
 
 function logWaiting({ logger, config }: DaemonOptions): void {

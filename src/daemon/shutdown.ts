@@ -23,6 +23,8 @@ export interface Running {
   readonly offline: OfflineFolder;
   readonly afterwork: Afterwork;
   readonly services: readonly Service[];
+  /** Changes of running pods, which need the connection of the resident hand. */
+  readonly plug: Service;
   readonly source: Source;
   readonly journal: Journal;
   readonly recorder: Recorder;
@@ -31,14 +33,15 @@ export interface Running {
 
 /**
  * 1. The socket takes no new peers. Shims that come now wait for the next daemon.
- * 2. Calls under way get some time to end.
+ * 2. Calls and changes of running pods that are under way get some time to end.
  * 3. The remaining connections are closed. Their shims finish the running plugin and resume with the next daemon.
  * 4. The parts that still write the journal end. Then the journal is closed and the state folder released.
  */
 export async function shutDown(running: Running): Promise<void> {
   const { clock, config, logger, server, calls, recovery, offline, afterwork } = running;
   await server.stopListening();
-  await Promise.race([calls.none(), clock.sleep(config.shutdownMs)]);
+  const plugged = Promise.resolve(running.plug.stop());
+  await Promise.race([Promise.all([calls.none(), plugged]), clock.sleep(config.shutdownMs)]);
   const recovered = recovery
     .stop()
     .catch((thrown: unknown) =>
@@ -46,6 +49,7 @@ export async function shutDown(running: Running): Promise<void> {
     );
   server.closeConnections();
   await calls.none();
+  await plugged;
   offline.stop();
   await recovered;
   await afterwork.finish();

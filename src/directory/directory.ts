@@ -11,7 +11,7 @@ import { loadParser, type ParseFile } from "./parse-file.ts";
 import type { DirectoryProblem } from "./directory-problem.ts";
 import type { WantedPod } from "../view/view.ts";
 import type { NetworkDefinition } from "../view/network-definition.ts";
-import type { PodFacts } from "../view/pod-facts.ts";
+import type { PodChange, PodFacts } from "../view/pod-facts.ts";
 
 interface DirectoryOptions {
   readonly folder: string;
@@ -34,6 +34,7 @@ export class Directory {
   #catalogue: Catalogue = buildCatalogue([]);
   #logged: ReadonlySet<string> = new Set();
   #changes = 0;
+  readonly #listeners = new Set<(change: PodChange) => void>();
   #seenFolders = new Set<string>();
   #cancelScan: Cancel | undefined;
   #scanning: Promise<void> | undefined;
@@ -80,6 +81,12 @@ export class Directory {
 
   pods(): readonly PodFacts[] {
     return [...this.#catalogue.pods.values()];
+  }
+
+  /** Called for each pod whose objects in the folder changed. */
+  onPodChange(listener: (change: PodChange) => void): Cancel {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Resolves when the wanted pod is there. Rejects with the signal's reason, or `cancelled` when the directory is closed. */
@@ -154,11 +161,23 @@ export class Directory {
     if (this.#isClosed) return;
     this.#watch.keepOnly(this.#seenFolders);
     if (isChanged) {
+      const before = this.#catalogue;
       this.#catalogue = buildCatalogue(this.#contents.files);
       this.#changes += 1;
+      this.#tellChanges(before);
       for (const pod of this.#catalogue.pods.values()) this.#waiters.serve(pod);
     }
     this.#logProblems();
+  }
+
+  /** A pod of an unchanged file is the same object as before. */
+  #tellChanges({ pods: before }: Catalogue): void {
+    if (this.#listeners.size === 0) return;
+    const { pods } = this.#catalogue;
+    for (const key of new Set([...before.keys(), ...pods.keys()])) {
+      const change = { before: before.get(key), now: pods.get(key) };
+      if (change.before !== change.now) for (const listener of this.#listeners) listener(change);
+    }
   }
 
   /** Logs each problem when it appears, and the end of the last one. */

@@ -100,51 +100,52 @@ export class Hand {
   }
 
   /** Calls `onProgress` about once a second while the plugin runs, if the hand supports "progress". */
-  async run(order: RunOrder, step = this.#unplanned(), onProgress?: (idleMs: number) => void): Promise<Outcome> {
+  async run(order: RunOrder, step = this.freeStep(), onProgress?: (idleMs: number) => void): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
     using _place = this.places === undefined ? undefined : await this.places.runs.take();
-    const asked = this.#ask(step, encodeRun(step, this.tracer?.begin(order) ?? order), order.timeoutMs, readOutcome);
+    const sent = this.tracer?.begin(order) ?? order;
+    const asked = this.#ask(step, encodeRun(step, sent), order.timeoutMs, readOutcome);
     const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
     const outcome = await asked;
-    this.tracer?.end(outcome);
+    this.tracer?.end(outcome, sent);
     return outcome;
   }
 
-  routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
+  routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.freeStep()): Promise<Outcome> {
     return this.#ask(step, encodeRoutes(step, netns, ops), quickMs, readOutcome);
   }
 
   /** What each path leads to; undefined for a path that does not exist. */
   async stat(paths: readonly string[]): Promise<readonly (FoundFile | undefined)[]> {
-    const step = this.#unplanned();
+    const step = this.freeStep();
     return foundAt(paths, await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome));
   }
 
   /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
   async links(netns: NetnsPath | "", countsUsers = false): Promise<NetnsLinks | undefined> {
     this.#require("links");
-    const step = this.#unplanned();
+    const step = this.freeStep();
     return lookResult(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
   }
 
   /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */
   async list(folder: string, after?: string): Promise<FolderPage | undefined> {
     this.#require("list");
-    const step = this.#unplanned();
+    const step = this.freeStep();
     return lookResult(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
   }
 
   /** Removes a file of the host, unless it was changed since it was seen. A file that is gone counts as removed. */
   async remove(file: SeenFile): Promise<void> {
     this.#require("remove");
-    const step = this.#unplanned();
+    const step = this.freeStep();
     requireDone(await this.#ask(step, encodeRemove(step, file), lockMs, readOutcome));
   }
 
   /** Makes sure that no process of a lost hand is left. */
   async reap(lost: ProcessIdentity, timeoutMs: number): Promise<"empty" | "alive" | "timeout"> {
-    const step = this.#unplanned();
+    const step = this.freeStep();
     const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs), timeoutMs, readOutcome);
     if (outcome.alive) return "alive";
     return outcome.failure === undefined ? "empty" : "timeout";
@@ -202,7 +203,7 @@ export class Hand {
       throw new LeveeError("protocol-violated", `Cannot ask ${this.identity.software} for ${feature}: ${lack}`);
   }
 
-  #unplanned(): number {
+  freeStep(): number {
     return this.#nextStep++;
   }
 

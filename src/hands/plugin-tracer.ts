@@ -5,6 +5,6 @@ import type { Outcome } from "../wire/outcome.ts";
 export interface PluginTracer {
   /** A plugin is about to run. Returns its order with a span of its own. */
   begin(order: RunOrder): RunOrder;
-  /** The plugin of the last order has ended. */
-  end(outcome: Outcome): void;
+  /** The plugin of that order, as `begin` returned it, has ended. */
+  end(outcome: Outcome, order: RunOrder): void;
 }

@@ -34,6 +34,8 @@ export interface Ran {
   readonly error?: LeveeError | undefined;
 }
 
+type Runner = Pick<Hand, "run">;
+
 /** One link of an ADD with its step number and the previous link's result. */
 export interface AddLink {
   readonly chain: Chain;
@@ -44,7 +46,7 @@ export interface AddLink {
 }
 
 /** Runs one plugin's ADD. `known` is the outcome that a resumed call brings along; then nothing runs. */
-export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?: Outcome): Promise<JsonText> {
+export async function runAdd(hand: Runner, add: AddLink, place: ChainPlace, known?: Outcome): Promise<JsonText> {
   const timeoutMs = place.remainingMs();
   const stdin = add.previous === undefined ? add.link.stdin : withPrevResult(add.link.stdin, add.previous);
   const order = {

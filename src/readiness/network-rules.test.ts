@@ -3,31 +3,35 @@ import { brokenNetwork, judgeNetwork, networksCheck, type HostFacts } from "./ne
 
 const host: HostFacts = {
   hasProgram: (name) => (name === "unseen" ? undefined : name === "bridge"),
+  program: () => undefined,
+  link: () => undefined,
   hasLink: (name) => (name === "unseen" ? undefined : name.startsWith("br-") && name !== "br-prod"),
   hasFile: (path) => (path === "/unseen" ? undefined : path === "/run/there.sock"),
   filtersVlans: (bridge) => (bridge === "br-new" ? undefined : bridge === "br-tagged"),
-  hasUplink: (bridge) => (bridge === "br-unseen" ? undefined : bridge !== "br-alone"),
+  uplinks: (bridge) =>
+    bridge === "br-unseen" ? undefined : bridge === "br-alone" ? [] : [{ name: "eth1", isUp: true }],
 };
 
 describe("judgeNetwork", () => {
   test("is ready when nothing is missing", () => {
-    const needs = [{ programs: ["bridge"], links: [{ name: "br-lan", role: "bridge" as const }] }];
+    const needs = [{ programs: ["bridge"], links: [], bridge: { bridge: "br-lan" } }];
     expect(judgeNetwork("a/b", needs, host)).toEqual({ network: "a/b", state: "ready", reasons: [] });
   });
 
-  test("is ready with a bridge without an uplink, with a doubt", () => {
-    const needsOf = (name: string): Parameters<typeof judgeNetwork>[1] => [
-      { programs: ["bridge"], links: [{ name, role: "bridge" as const }] },
+  test("is not ready with a bridge without an uplink, which is a gate, unless the site leaves that open", () => {
+    const needsOf = (bridge: string, more: object = {}): Parameters<typeof judgeNetwork>[1] => [
+      { programs: ["bridge"], links: [], bridge: { bridge }, ...more },
     ];
+    const reasons = ["host bridge br-alone has no uplink (ip link set DEVICE master br-alone)"];
     expect(judgeNetwork("a/b", needsOf("br-alone"), host)).toMatchObject({
-      state: "ready",
-      reasons: ["host bridge br-alone has no uplink"],
+      state: "not-ready",
+      reasons,
+      gates: reasons,
     });
     expect(judgeNetwork("a/b", needsOf("br-unseen"), host)).toMatchObject({ state: "ready", reasons: [] });
-    expect(networksCheck([judgeNetwork("a/b", needsOf("br-alone"), host)])).toMatchObject({
-      state: "ok",
-      detail: "1 ready, 1 without an uplink",
-    });
+    const open = judgeNetwork("a/b", needsOf("br-alone", { isOpen: true }), host);
+    expect(open).toEqual({ network: "a/b", state: "ready", reasons });
+    expect(networksCheck([open])).toMatchObject({ state: "ok", detail: "1 ready, 1 without an uplink" });
   });
 
   test("is not ready with a tag on a bridge that does not filter VLANs", () => {
@@ -55,12 +59,11 @@ describe("judgeNetwork", () => {
 
   test("names each thing that is missing, once", () => {
     const links = [
-      { name: "br-prod", role: "bridge" },
       { name: "eth9", role: "master" },
       { name: "ens7", role: "device" },
     ] as const;
     const needs = [
-      { programs: ["bridge", "whereabouts"], links },
+      { programs: ["bridge", "whereabouts"], links, bridge: { bridge: "br-prod" } },
       { programs: ["whereabouts"], links: [] },
     ];
     expect(judgeNetwork("a/b", needs, host)).toEqual({
@@ -68,11 +71,29 @@ describe("judgeNetwork", () => {
       state: "not-ready",
       reasons: [
         "missing plugin whereabouts",
-        "missing host bridge br-prod",
         "missing host interface eth9",
         "missing host device ens7",
+        "missing host bridge br-prod",
       ],
+      gates: ["missing host bridge br-prod"],
     });
+  });
+
+  test("is not ready with a program that cannot be run or lacks the network's version, or on an unfit interface", () => {
+    const plugin = { programs: ["bridge"], links: [], cniVersion: "1.1.0" };
+    const reasonsOf = (more: Partial<HostFacts>, needs: object = {}): readonly string[] =>
+      judgeNetwork("a/b", [{ ...plugin, ...needs }], { ...host, ...more }).reasons;
+    expect(reasonsOf({ program: () => ({ versions: ["0.4.0", "1.0.0"] }) })).toEqual([
+      "plugin bridge does not support cniVersion 1.1.0, only 0.4.0, 1.0.0",
+    ]);
+    expect(reasonsOf({ program: () => ({ versions: ["1.1.0"] }) })).toEqual([]);
+    expect(reasonsOf({ program: () => ({ problem: "Exec format error" }) })).toEqual([
+      "plugin bridge cannot be run (Exec format error)",
+    ]);
+    const links = [{ name: "br-lan", role: "master" as const }];
+    expect(reasonsOf({ link: () => ({ isUp: false, mtu: 1_500, isPort: false }) }, { links })).toEqual([
+      "host interface br-lan is down (ip link set br-lan up)",
+    ]);
   });
 
   test("is unknown where no hand could look, unless something is surely missing", () => {

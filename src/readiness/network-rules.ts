@@ -1,4 +1,6 @@
 import { passed, warned, type Check } from "./check.ts";
+import { masterProblems, type LinkFacts, type LinkNeed } from "./master-rules.ts";
+import { bridgeProblem, type BridgeNeed, type UplinkFacts } from "./uplink-rules.ts";
 
 /** Whether pods can be attached to one network on this node. */
 export interface NetworkReadiness {
@@ -8,16 +10,24 @@ export interface NetworkReadiness {
   readonly state: "ready" | "not-ready" | "unknown";
   /** One phrase per missing thing, such as `missing host bridge br-prod`; for a ready network, its doubts. */
   readonly reasons: readonly string[];
+  /** The reasons for which ADD is refused, because the plugin would succeed and the pod would reach nothing. */
+  readonly gates?: readonly string[];
 }
 
 /** Programs, interfaces and daemons that one plugin of a network needs on its host. */
 export interface PluginNeeds {
   /** The plugin's own program and the program of its IPAM. */
   readonly programs: readonly string[];
+  /** The network's CNI version, which its programs must support. */
+  readonly cniVersion?: string;
   /** Interfaces that must exist before a pod can be attached. */
   readonly links: readonly LinkNeed[];
+  /** The bridge that must exist and lead out of the host. */
+  readonly bridge?: BridgeNeed;
   /** Bridges that must filter VLANs, if they exist. */
   readonly vlanBridges?: readonly string[];
+  /** Set when a lack of `bridge` or `vlanBridges` is only a doubt: the plugin makes a bridge, and the site wants that. */
+  readonly isOpen?: true;
   /** The daemon without which the plugin does nothing. */
   readonly daemon?: DaemonNeed;
 }
@@ -29,19 +39,23 @@ interface DaemonNeed {
   readonly socket: string;
 }
 
-export interface LinkNeed {
-  readonly name: string;
-  readonly role: "bridge" | "master" | "device";
+/** What a plugin's program answered to VERSION; nothing where it gave no answer. */
+export interface ProgramFacts {
+  readonly versions?: readonly string[];
+  /** Why it cannot be executed. */
+  readonly problem?: string;
 }
 
 /** The host as a hand saw it; undefined where the hand could not look. */
 export interface HostFacts {
   readonly hasProgram: (name: string) => boolean | undefined;
+  readonly program: (name: string) => ProgramFacts | undefined;
   readonly hasLink: (name: string) => boolean | undefined;
+  readonly link: (name: string) => LinkFacts | undefined;
   /** Whether a file of any kind is at this path. */
   readonly hasFile: (path: string) => boolean | undefined;
-  /** Whether a bridge has a port that does not lead to a pod. */
-  readonly hasUplink: (bridge: string) => boolean | undefined;
+  /** The ports of a bridge that do not lead to a pod. */
+  readonly uplinks: (bridge: string) => readonly UplinkFacts[] | undefined;
   /** Whether a bridge that exists filters VLANs. */
   readonly filtersVlans: (bridge: string) => boolean | undefined;
 }
@@ -52,6 +66,22 @@ export interface HostFacts {
  * the plugin still succeeds, and the pod's traffic leaves untagged, in another VLAN.
  */
 export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], host: HostFacts): NetworkReadiness {
+  const needs = needsIn(plugins, host);
+  const missing = needs.filter(({ has }) => has === false).map(({ reason }) => reason);
+  const gates = unique(plugins.flatMap((plugin) => (plugin.isOpen === true ? [] : bridgeReasons(plugin, host))));
+  const reasons = unique([...missing, ...plugins.flatMap((plugin) => unfit(plugin, host)), ...gates]);
+  if (reasons.length > 0) return { network, state: "not-ready", reasons, ...(gates.length === 0 ? {} : { gates }) };
+  if (needs.some(({ has }) => has === undefined)) return { network, state: "unknown", reasons };
+  const doubts = plugins.flatMap((plugin) => (plugin.isOpen === true ? bridgeReasons(plugin, host) : []));
+  return { network, state: "ready", reasons: unique(doubts) };
+}
+
+interface Need {
+  readonly has: boolean | undefined;
+  readonly reason: string;
+}
+
+function needsIn(plugins: readonly PluginNeeds[], host: HostFacts): readonly Need[] {
   const programs = unique(plugins.flatMap((plugin) => plugin.programs)).map((name) => ({
     has: host.hasProgram(name),
     reason: `missing plugin ${name}`,
@@ -59,38 +89,47 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
   const links = plugins
     .flatMap((plugin) => plugin.links)
     .map(({ name, role }) => ({ has: host.hasLink(name), reason: `missing host ${roleNames[role]} ${name}` }));
+  const bridges = plugins
+    .flatMap(({ bridge }) => bridge ?? [])
+    // A missing one is told by `bridgeReasons`.
+    .map(({ bridge }) => ({ has: host.hasLink(bridge) === undefined ? undefined : true, reason: "" }));
   const daemons = plugins
     .flatMap(({ daemon }) => daemon ?? [])
     .map(({ name, socket }) => ({ has: host.hasFile(socket), reason: `${name} does not run (no ${socket})` }));
-  const needs = [...programs, ...links, ...daemons];
-  const missing = needs.filter(({ has }) => has === false).map(({ reason }) => reason);
-  const reasons = unique([...missing, ...untagged(plugins, host)]);
-  if (reasons.length > 0) return { network, state: "not-ready", reasons };
-  if (needs.some(({ has }) => has === undefined)) return { network, state: "unknown", reasons };
-  return { network, state: "ready", reasons: doubts(plugins, host) };
+  return [...programs, ...links, ...bridges, ...daemons];
 }
 
-function untagged(plugins: readonly PluginNeeds[], host: HostFacts): readonly string[] {
-  const bridges = plugins
-    .flatMap(({ vlanBridges = [] }) => vlanBridges)
-    .filter((name) => host.filtersVlans(name) === false);
-  return bridges.map(
-    (name) => `host bridge ${name} does not filter VLANs (ip link set ${name} type bridge vlan_filtering 1)`,
-  );
+/** Why a plugin would fail although its program and its interfaces exist. */
+function unfit({ programs, cniVersion, links }: PluginNeeds, host: HostFacts): readonly string[] {
+  const ofPrograms = programs.map((name) => {
+    const { versions, problem } = host.program(name) ?? {};
+    if (problem !== undefined) return `plugin ${name} cannot be run (${problem})`;
+    if (cniVersion === undefined || versions?.includes(cniVersion) !== false) return undefined;
+    return `plugin ${name} does not support cniVersion ${cniVersion}, only ${versions.join(", ")}`;
+  });
+  const ofLinks = links.flatMap((link) => masterProblems(link, host.link(link.name)));
+  return [...ofPrograms.filter((reason) => reason !== undefined), ...ofLinks];
 }
 
-/**
- * A bridge that the plugin created exists but has no uplink. This is only a doubt, because some bridges are meant to
- * have none.
- */
-function doubts(plugins: readonly PluginNeeds[], host: HostFacts): readonly string[] {
-  const bridges = plugins.flatMap(({ links }) => links.filter(({ role }) => role === "bridge"));
-  const alone = bridges.filter(({ name }) => host.hasUplink(name) === false);
-  return unique(alone.map(({ name }) => `host bridge ${name} has no uplink`));
+/** Why the bridge plugin would succeed, and the pod would reach nothing or the wrong network. */
+function bridgeReasons({ bridge, vlanBridges = [] }: PluginNeeds, host: HostFacts): readonly string[] {
+  const unfiltered = vlanBridges.filter((name) => host.filtersVlans(name) === false);
+  return [
+    ...(bridge === undefined
+      ? []
+      : [missingBridge(bridge, host) ?? bridgeProblem(bridge, host.uplinks(bridge.bridge))]),
+    ...unfiltered.map(
+      (name) => `host bridge ${name} does not filter VLANs (ip link set ${name} type bridge vlan_filtering 1)`,
+    ),
+  ].filter((reason) => reason !== undefined);
+}
+
+function missingBridge({ bridge }: BridgeNeed, host: HostFacts): string | undefined {
+  return host.hasLink(bridge) === false ? `missing host bridge ${bridge}` : undefined;
 }
 
 export function brokenNetwork(network: string, reason: string): NetworkReadiness {
-  return { network, state: "not-ready", reasons: [reason] };
+  return { network, state: "not-ready", reasons: [reason], gates: [reason] };
 }
 
 /** Name at most three networks in one sentence. */
@@ -113,11 +152,11 @@ export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   return warned(
     "networks",
     `${missing.length} of ${networks.length} cannot be attached here: ${named.join("; ")}${rest === 0 ? "" : `; and ${rest} more`}`,
-    "create the bridge or interface on the host, install the plugin, or start its daemon; pods that ask for these networks do not start here",
+    "create the bridge or interface on the host, give the bridge its uplink, install the plugin, or start its daemon; pods that ask for these networks wait here, and start by themselves when nothing is missing any more",
   );
 }
 
-const roleNames = { bridge: "bridge", master: "interface", device: "device" } as const;
+const roleNames = { master: "interface", device: "device" } as const;
 
 function unique(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)];

@@ -1,5 +1,6 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
 import type { Change } from "./change.ts";
+import type { PodClaims } from "./pod-claims.ts";
 
 /** That of system-cluster-critical, from which on a pod goes first. */
 export const namedPriority = 2_000_000_000;
@@ -26,6 +27,10 @@ export interface PodFacts {
    * other pods without that label, which are nearly all.
    */
   readonly isGateClosed?: boolean;
+  /** Undefined for a pod without claims. */
+  readonly claims?: PodClaims;
+  /** Made from the call alone: whether the pod has claims is not known. */
+  readonly isFromCall?: true;
 }
 
 export type PodChange = Change<PodFacts>;

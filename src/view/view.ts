@@ -1,5 +1,6 @@
 import type { Namespace, PodName } from "../base/brand.ts";
 import type { Cancel } from "../base/clock.ts";
+import type { ClaimView } from "./claim-view.ts";
 import type { NetworkDefinition } from "./network-definition.ts";
 import type { PodChange, PodFacts } from "./pod-facts.ts";
 
@@ -19,6 +20,8 @@ export interface View {
   networks(): readonly NetworkDefinition[];
   /** All pods of this node; undefined while the list may have gaps, because then a missing pod means nothing. */
   pods(): readonly PodFacts[] | undefined;
+  /** Called for every change of a pod of this node. */
+  onPodChange?(listener: (change: PodChange) => void): Cancel;
   /** The files that cannot be read now, each with its bad line: a missing object may be in one of them. */
   problems?(): readonly string[];
   /** The server behind a local copy. Only ADD may ask it: nothing else may wait for the server or fail with it. */
@@ -31,6 +34,8 @@ export interface LiveView {
   readonly server: string;
   readPod(namespace: Namespace, name: PodName, signal: AbortSignal): Promise<PodFacts | undefined>;
   readNetwork(namespace: Namespace, name: string, signal: AbortSignal): Promise<NetworkDefinition | undefined>;
+  /** The pods' claims on devices. */
+  readonly claims: ClaimView;
   /** Whether the local copy has been complete once: before that, an object it lacks may well exist. */
   isSynced(): boolean;
   /** Since when the server has not answered, on the wall clock; undefined while it answers. */

@@ -182,7 +182,15 @@ export interface AlertSums {
   readonly explained?: number;
   readonly why: string;
   /** Alerts by name, those that nothing explains first; at most 50. */
-  readonly names: readonly { readonly name: string; readonly firing: number; readonly explained: number }[];
+  readonly names: readonly AlertName[];
+}
+
+interface AlertName {
+  readonly name: string;
+  readonly firing: number;
+  readonly explained: number;
+  /** `levee explain` has a page for it; anybody may make alerts of any name. */
+  readonly hasTopic?: true;
 }
 
 /** A node that waits for a reboot; the longest waiting first. */

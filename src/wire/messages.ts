@@ -37,6 +37,8 @@ export interface CallHeader {
   readonly links: string;
   /** The shim's own namespace, which is the host's. Shims before version 3 do not send it. */
   readonly ownNetns: NetnsIdentity | undefined;
+  /** The caller says that the namespace may be the host's (CNI_NETNS_OVERRIDE). */
+  readonly mayBeOwnNetns: boolean;
   readonly configLength: number;
   readonly budgetMs: number;
 }
@@ -111,6 +113,7 @@ export function readCall(frame: Frame): CallHeader {
     netnsIdentity: netnsOfCall(frame),
     links: linksOfCall(frame),
     ownNetns: ownNetnsOfCall(frame),
+    mayBeOwnNetns: flagField(frame, "netns_override"),
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),
     budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),
   };

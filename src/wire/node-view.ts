@@ -76,7 +76,7 @@ export interface TimelineEntry {
   readonly verb: string;
   /**
    * asked, found, waiting, upgraded, permitted, planned, ran, hung, moves-again, oom-killed, routed, undone, committed,
-   * published, publishing, status-…, acknowledged, finished, failed, charged, lost, resumed, leaked. For all pods, with
+   * published, publishing, status-…, acknowledged, finished, failed, charged, lost, resumed, leaked, and for a running pod plugged, unplugged. For all pods, with
    * an empty container and verb: daemon-started, daemon-ended, recorder-gap, network-opened, network-closed.
    */
   readonly what: string;

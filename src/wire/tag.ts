@@ -70,6 +70,7 @@ export const tagNumber = {
   lock: 73,
   trace_parent: 74,
   trace_state: 75,
+  netns_override: 80,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

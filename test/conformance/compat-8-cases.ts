@@ -241,6 +241,11 @@ export const servedByBoth: readonly Accepted[] = [
   }),
   gives('[{"NAME":"lan","Namespace":"nets","interfaceRequest":"old0"}]', ["first eth0", "second old0"]),
   gives('[{"name":"lan","namespace":"nets","ipam-claim-reference":"claim"}]', ["first eth0", "second net1"]),
+  // OVN-Kubernetes reads the claim from the pod itself; the plugins get the addresses beside it.
+  gives(onCaps('"ipam-claim-reference":"claim","ips":["10.1.1.5/24"]'), ["first eth0", "third net1"], {
+    args: ";IP=10.1.1.5/24",
+    runtimeConfig: { ips: ["10.1.1.5/24"] },
+  }),
   gives(onCaps('"mac":"02:00:00:00:00:09","ips":["10.1.1.5/24","fd00::5"]'), ["first eth0", "third net1"], {
     args: ";MAC=02:00:00:00:00:09;IP=10.1.1.5/24,fd00::5",
     runtimeConfig: { ips: ["10.1.1.5/24", "fd00::5"], mac: "02:00:00:00:00:09" },
@@ -292,6 +297,16 @@ export const servedByBoth: readonly Accepted[] = [
     args: ";MAC=02:00:00:00:00:09;IP=10.1.1.5/24",
   },
   {
+    what: "default with addresses, MAC and an IPAM claim, as OVN-Kubernetes documents it",
+    annotations: {
+      [defaultNetworkAnnotation]: onCaps(
+        '"mac":"02:03:04:05:06:07","ips":["10.1.1.5/24"],"ipam-claim-reference":"vm-a.claim"',
+      ),
+    },
+    runs: ["third eth0"],
+    args: ";MAC=02:03:04:05:06:07;IP=10.1.1.5/24",
+  },
+  {
     what: "default in Multus' own namespace, which is where it is looked for first",
     annotations: { [defaultNetworkAnnotation]: "home" },
     runs: ["second eth0"],
@@ -324,6 +339,7 @@ export function networksOfTable(
     },
     // Multus writes such a name into it, and hands over the rest.
     plain: { cniVersion: "1.0.0", name: "", ...conf("second", { mtu: 1500, nested: { z: 1, a: [true, null] } }) },
+    bare: conf("second"),
     odd: oddLetters({ cniversion: "1.0.0", ...conf("second") }),
     oddlist: { cniVersion: "1.0.0", plugins: [oddLetters(conf("third"))] },
     nospec: "",

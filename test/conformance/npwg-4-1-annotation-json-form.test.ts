@@ -79,7 +79,6 @@ for (const [what, annotation] of [
   ["has a negative bandwidth", [{ name: "lan", bandwidth: { ingressRate: -1 } }]],
   ["has a fractional bandwidth", [{ name: "lan", bandwidth: { ingressRate: 1.5 } }]],
   ["has cni-args that are no object", [{ "name": "lan", "cni-args": [1] }]],
-  ["has an address and an IPAM claim", [{ "name": "lan", "ips": ["10.0.0.1/24"], "ipam-claim-reference": "claim" }]],
 ] as const) {
   test(`an annotation that ${what} is invalid: code 102, and nothing runs`, async () => {
     await using lab = await startNode();
@@ -90,9 +89,23 @@ for (const [what, annotation] of [
   });
 }
 
-test("an IPAM claim alone is accepted", async () => {
+for (const more of [{}, { ips: ["10.0.0.1/24"] }, { ips: ["10.0.0.1/24"], mac: "02:00:00:00:00:09" }]) {
+  test(`an IPAM claim is accepted beside ${JSON.stringify(more)}`, async () => {
+    await using lab = await startNode();
+    const asked = [{ "name": "lan", "ipam-claim-reference": "claim", ...more }];
+    resultOf(await lab.cni("ADD", await podWith(lab, asked)));
+    expect(stdinOf(await onlyCall(lab, "ADD", "second"))["runtimeConfig"] ?? {}).toMatchObject(more);
+  });
+}
+
+test("a mac is served on a network without cniVersion, whose results have no place for it", async () => {
   await using lab = await startNode();
-  resultOf(await lab.cni("ADD", await podWith(lab, [{ "name": "lan", "ipam-claim-reference": "claim" }])));
+  await lab.network("bare", lab.conf("second"));
+  await lab.answer("second.ADD", '{"cniVersion":"0.1.0","ip4":{"ip":"10.9.0.2/24"}}');
+  await lab.pod("old", { [networksAnnotation]: '[{"name":"bare","mac":"02:00:00:00:00:0b"}]' });
+  const call = { containerId: containerId("old"), netns: lab.netns("a"), args: lab.podArgs("old") };
+  resultOf(await lab.cni("ADD", call));
+  expect((await onlyCall(lab, "ADD", "second")).env["CNI_ARGS"]).toEndWith(";MAC=02:00:00:00:00:0b");
 });
 
 test("the first of two elements is not attached when the second is invalid", async () => {

@@ -59,7 +59,20 @@ group("levee check node --all", () => {
         `NetworkNotReady: Pods cannot be attached on node worker-1: missing host bridge ${bridge}`,
       );
 
+      const checkNetwork = (name: string): Promise<End> =>
+        levee([
+          ...["check", "network", name, "--all", "--metrics-port", String(metricsPort)],
+          ...["--kubeconfig", kubeconfig],
+        ]);
+      const lacking = await checkNetwork("default/vlan57");
+      expect(lacking.status).toBe(1);
+      expect(lacking.out).toMatch(/worker-1 +default\/vlan57 +not-ready +missing host bridge/u);
+
       ip(["link", "add", bridge, "type", "bridge"]);
+      const uplink = `up${lab.id}`;
+      ip(["link", "add", uplink, "type", "veth", "peer", "name", `${uplink}x`]);
+      for (const name of [`${uplink}x`, uplink]) ip(["link", "set", name, "up"]);
+      ip(["link", "set", uplink, "master", bridge]);
       server.must(["apply", "-f", "-"], network(bridge, 1_300));
       const second = await lab.until(
         "the bridge was seen",
@@ -70,6 +83,7 @@ group("levee check node --all", () => {
         60_000,
       );
       expect(second.out).toMatch(/default\/vlan57 +ready\n/u);
+      expect((await checkNetwork("vlan57")).status).toBe(0);
       expect((await levee(["check", "node", "nobody", "--kubeconfig", kubeconfig])).out).toContain(
         '"nobody" not found',
       );
@@ -86,7 +100,7 @@ group("levee check node --all", () => {
       expect(readyz).toContain("[-]api failed: away since ");
       expect((await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).status).toBe(200);
     } finally {
-      spawnSync("ip", ["link", "delete", bridge]);
+      for (const name of [bridge, `up${lab.id}`]) spawnSync("ip", ["link", "delete", name]);
       await server.stop();
     }
   }, 300_000);
@@ -105,6 +119,7 @@ async function startNode(
     kubeconfig,
     metricsPort,
     binDir: distributionPlugins,
+    uplinkGate: 1,
     cniConfigDir: confs,
     multusAutoconfigDir: confs,
   });

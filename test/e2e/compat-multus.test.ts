@@ -46,15 +46,19 @@ afterAll(async () => {
   await cluster.stop();
 }, 60_000);
 
-/** Two pods of one name, one for each; the calls of the plugins are told apart. */
-async function both(annotations: Readonly<Record<string, string>>, given?: object): Promise<readonly [Deed, Deed]> {
+/** Two pods of one name, one for each; the calls of the plugins are told apart. `more` is what else the runtime says. */
+async function both(
+  annotations: Readonly<Record<string, string>>,
+  given?: object,
+  more: Partial<CniCall> = {},
+): Promise<readonly [Deed, Deed]> {
   const { lab } = cluster;
   const conf = { ...(given ?? primary) };
   count += 1;
   const deeds: Deed[] = [];
   for (const namespace of ["multus", "default"]) {
     const pod = await cluster.pod(`pod-${count}`, annotations, { namespace });
-    const call = cluster.call(pod, conf);
+    const call = { ...cluster.call(pod, conf), ...more };
     await lab.forgetCalls();
     const isMultus = namespace === "multus";
     const outcome = isMultus ? await multus.cni("ADD", call, conf) : await lab.cni("ADD", call);
@@ -71,7 +75,9 @@ async function both(annotations: Readonly<Record<string, string>>, given?: objec
 
 function messageOf({ outcome }: Deed): string {
   expect(outcome.exitCode).toBe(1);
-  const { msg } = JSON.parse(outcome.stdout) as { msg: string };
+  // skel looks at the namespace after the plugin ran, so an error may follow a printed result.
+  const [error = outcome.stdout] = /\{[^{}]*"msg"[^]*$/u.exec(outcome.stdout) ?? [];
+  const { msg } = JSON.parse(error) as { msg: string };
   // Multus' shim puts the daemon's answer between quotes, and the whole configuration behind it.
   return msg.replace(/\n': StdinData: .*$/su, "");
 }
@@ -187,6 +193,49 @@ group("Levee and Multus on what came of it", () => {
     const nil = ',\n    "gateway": [\n        "\\u003cnil\\u003e"\n    ]';
     expect(await cluster.status(theirs.pod)).toContain(nil);
     expect(await cluster.status(ours.pod)).toBe((await cluster.status(theirs.pod))?.replace(nil, ""));
+  });
+});
+
+group("Levee and Multus on the runtime's other variables", () => {
+  // Both programs and this test share the host's namespace, whose eth0 is not to be asked for.
+  const host = { netns: `/proc/${process.pid}/ns/net`, ifname: "lab0" };
+
+  test("the host's own namespace: both refuse it in the same words, and Levee before a plugin ran", async () => {
+    const [theirs, ours] = await both({}, undefined, host);
+    expect(messageOf(ours)).toBe(messageOf(theirs));
+    expect(messageOf(ours)).toBe("plugin's netns and netns from CNI_NETNS should not be the same");
+    expect(ours.calls).toEqual([]);
+    expect(theirs.calls).toHaveLength(1);
+  });
+
+  test.each(["1", "true", "TRUE", "True"])("CNI_NETNS_OVERRIDE=%s: both serve it", async (value) => {
+    const [theirs, ours] = await both({}, undefined, { ...host, env: { CNI_NETNS_OVERRIDE: value } });
+    expect(resultOf(ours)).toBe(resultOf(theirs));
+    expectSameRuns(theirs, ours);
+    expect(ours.undone).toEqual(theirs.undone);
+  });
+
+  test.each(["0", "yes", "2"])("CNI_NETNS_OVERRIDE=%s is none: both refuse", async (value) => {
+    const [theirs, ours] = await both({}, undefined, { ...host, env: { CNI_NETNS_OVERRIDE: value } });
+    expect(messageOf(ours)).toBe(messageOf(theirs));
+    expect(ours.calls).toEqual([]);
+  });
+
+  test("TRACEPARENT, TRACESTATE and BAGGAGE: the same result; Levee's plugins get them, Multus' do not", async () => {
+    const env = {
+      TRACEPARENT: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      TRACESTATE: "vendor=x",
+      BAGGAGE: "team=net,user=a%20b",
+    };
+    const [theirs, ours] = await both({ [networksAnnotation]: "nets/lan" }, undefined, { env });
+    expect(resultOf(ours)).toBe(resultOf(theirs));
+    expectSameRuns(theirs, ours);
+    const traced = ({ calls }: Deed): object[] =>
+      calls.map((call) => Object.fromEntries(Object.keys(env).map((name) => [name, call.env[name]])));
+    expect(traced(ours)).toEqual([env, env]);
+    // The daemon of a thick Multus runs them with its own environment.
+    const none = { TRACEPARENT: undefined, TRACESTATE: undefined, BAGGAGE: undefined };
+    expect(traced(theirs)).toEqual([none, none]);
   });
 });
 

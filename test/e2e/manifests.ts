@@ -20,6 +20,7 @@ const paths: Readonly<Record<string, string>> = {
   ValidatingAdmissionPolicy: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
   ValidatingAdmissionPolicyBinding: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
   DeviceClass: "/apis/resource.k8s.io/v1/deviceclasses",
+  ResourceSlice: "/apis/resource.k8s.io/v1/resourceslices",
   ResourceClaim: "/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaims",
   ResourceClaimTemplate: "/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaimtemplates",
   NetworkAttachmentDefinition: "/apis/k8s.cni.cncf.io/v1/namespaces/{namespace}/network-attachment-definitions",

@@ -48,7 +48,8 @@ export function network(name: string, config: unknown, namespace = "default"): K
   return {
     apiVersion: "k8s.cni.cncf.io/v1",
     kind: "NetworkAttachmentDefinition",
-    metadata: { name, namespace },
+    // The plugin makes the bridges of these tests; without this they would need an uplink.
+    metadata: { name, namespace, annotations: { "levee.dev/uplink": "none" } },
     spec: { config: JSON.stringify(config) },
   };
 }

@@ -63,6 +63,7 @@ export class PolicyServer {
   #apiServerArgs: readonly string[] = [];
   readonly #isAudited: boolean;
   #url = "";
+  #etcdUrl = "";
   #log = "";
 
   private constructor(folder: string, isAudited: boolean) {
@@ -81,6 +82,11 @@ export class PolicyServer {
       await server.stop();
       throw thrown;
     }
+  }
+
+  /** Where etcd takes requests of its own, for a test that needs tens of thousands of objects within seconds. */
+  get etcdUrl(): string {
+    return this.#etcdUrl;
   }
 
   get url(): string {
@@ -190,6 +196,7 @@ export class PolicyServer {
     const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
     const file = (name: string): string => join(this.#folder, name);
     const etcd = `http://127.0.0.1:${client}`;
+    this.#etcdUrl = etcd;
     this.#run("etcd", [
       ...["--data-dir", file("etcd"), "--unsafe-no-fsync", "--listen-client-urls", etcd],
       ...["--advertise-client-urls", etcd, "--listen-peer-urls", `http://127.0.0.1:${peer}`],

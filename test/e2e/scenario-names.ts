@@ -1,10 +1,13 @@
 /** All scenarios in the order in which they run, each a file of `scenarios/`. */
 export const scenarios = [
+  // Before Levee is there, and only when it is named: it waits for minutes.
+  "reserved-names",
   "install",
   "older-pods",
   "migration",
   "basic",
   "networks-change",
+  "device-claims",
   "conf-dir",
   "conf-change",
   "static-pod",
@@ -24,3 +27,6 @@ export const scenarios = [
   "daemon-away",
   "api-away",
 ] as const;
+
+/** Not part of a run without names. */
+export const namedOnly: ReadonlySet<string> = new Set(["reserved-names"]);

@@ -70,6 +70,33 @@ test("the files of the example make every network and every claim that its machi
   });
 });
 
+test("the first stage takes exactly the machine's second interface away, and one deleted line gives it back", async () => {
+  const [stages] = await exampleObjects(["kustomization.yaml"]);
+  expect(stages).toMatchObject({
+    resources: ["network.yaml", "root-disk.yaml", "virtual-machine.yaml"],
+    components: ["pod-network-only"],
+  });
+  const text = await readFile(join(example, "kustomization.yaml"), "utf8");
+  expect(text.trimEnd().split("\n").at(-1)).toBe("components: [pod-network-only]");
+  const [component, machine] = await exampleObjects(["pod-network-only/kustomization.yaml", "virtual-machine.yaml"]);
+  const [first] = (component?.["patches"] ?? []) as readonly { readonly patch: string }[]; // ours
+  const steps = parse(first?.patch ?? "") as readonly {
+    readonly op: string;
+    readonly path: string;
+    readonly value?: string;
+  }[];
+  const at = (path: string): unknown =>
+    path
+      .split("/")
+      .slice(1)
+      .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], machine);
+  for (const { path, value } of steps.filter(({ op }) => op === "test")) expect(at(path)).toBe(value);
+  expect(steps.filter(({ op }) => op === "remove").map(({ path }) => at(path))).toMatchObject([
+    { name: "prod", bridge: {} },
+    { name: "prod", multus: { networkName: `${namespace}/prod-vlan57` } },
+  ]);
+});
+
 function exampleObjects(files: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   return Promise.all(
     files.map(async (file) => parse(await readFile(join(example, file), "utf8")) as Record<string, unknown>), // ours

@@ -14,6 +14,7 @@ interface KubeObject {
     readonly namespace: string;
     readonly name: string;
     readonly uid: string;
+    readonly resourceVersion?: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
 }
@@ -30,6 +31,8 @@ export class ApiDouble {
   /** Before each answer. */
   latencyMs = 0;
   mood: Mood = () => undefined;
+  /** Whether patches change the pods, as they do on a real server. */
+  keepsPatches = false;
   /** Objects that the watch has not told of yet: only a read finds them. */
   readonly hidden = new Set<string>();
   readonly #server: ScriptedServer;
@@ -94,10 +97,12 @@ export class ApiDouble {
 
   #put(kind: Kind, object: KubeObject & Readonly<Record<string, unknown>>): void {
     const { namespace, name } = object.metadata;
-    this.#objects[kind].set(`${namespace}/${name}`, object);
+    this.#version += 1;
+    const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+    this.#objects[kind].set(`${namespace}/${name}`, stamped);
     if (this.hidden.has(name)) return;
     for (const [response, watched] of this.#watches) {
-      if (watched === kind) writeLine(response, { type: "ADDED", object: this.#stamped(object) });
+      if (watched === kind) writeLine(response, { type: "ADDED", object: stamped });
     }
   }
 
@@ -106,49 +111,55 @@ export class ApiDouble {
     if (mood === "silent") return;
     if (mood !== undefined) return refuse(response, mood, "Moody");
     const { pathname } = request.url;
-    if (request.method === "PATCH" && pathname.endsWith("/status")) return this.#patch(request, response);
+    if (request.method === "PATCH") return this.#patch(request, response);
     if (pathname.includes("/events")) return this.#event(request, response);
     const [, kind, name] = /\/(pods|network-attachment-definitions)(?:\/([^/]+))?$/.exec(pathname) ?? [];
     if (kind === undefined) return refuse(response, 404, "NotFound");
     if (name === undefined) return this.#list(kind as Kind, request, response);
     const object = this.#objects[kind as Kind].get(`default/${name}`);
     if (object === undefined) return refuse(response, 404, "NotFound");
-    answer(response, this.#stamped(object));
+    answer(response, object);
   }
 
   #list(kind: Kind, { url }: SeenRequest, response: ServerResponse): void {
     // As a server before 1.34 answers.
     if (url.searchParams.has("sendInitialEvents")) return refuse(response, 422, "Invalid");
     if (url.searchParams.get("watch") !== null) {
+      const from = Number(url.searchParams.get("resourceVersion"));
       response.writeHead(200, { "Content-Type": "application/json" });
       response.flushHeaders();
       this.#watches.set(response, kind);
       response.on("close", () => this.#watches.delete(response));
+      // What came between the list and its watch must be told, as a real server does.
+      for (const object of this.#shown(kind)) {
+        if (Number(object.metadata.resourceVersion) > from) writeLine(response, { type: "ADDED", object });
+      }
       return;
     }
-    const items = [...this.#objects[kind].values()].filter(({ metadata }) => !this.hidden.has(metadata.name));
+    const items = this.#shown(kind);
     answer(response, { metadata: { resourceVersion: String(this.#version) }, items });
   }
 
   #patch({ url, body }: SeenRequest, response: ServerResponse): void {
-    const pod = /\/pods\/([^/]+)\/status$/.exec(url.pathname)?.[1] ?? "";
+    const pod = /\/pods\/([^/]+)(?:\/status)?$/.exec(url.pathname)?.[1] ?? "";
     const known = this.#objects.pods.get(`default/${pod}`);
-    const patch = JSON.parse(body) as { metadata: { uid?: string } };
+    const patch = JSON.parse(body) as { metadata: { uid?: string; annotations?: Readonly<Record<string, string>> } };
     if (known === undefined) return refuse(response, 404, "NotFound");
     const { uid = known.metadata.uid } = patch.metadata;
     if (uid !== known.metadata.uid) return refuse(response, 409, "Precondition failed: UID in precondition");
     this.patches.push({ pod, body: patch });
+    if (this.keepsPatches) this.pod(pod, { ...known.metadata.annotations, ...patch.metadata.annotations }, uid);
     answer(response, known);
   }
 
-  #event({ body }: SeenRequest, response: ServerResponse): void {
+  #event({ method, body }: SeenRequest, response: ServerResponse): void {
+    if (method === "GET") return answer(response, { items: this.events });
     this.events.push(JSON.parse(body) as Record<string, unknown>);
     answer(response, {}, 201);
   }
 
-  #stamped(object: KubeObject): unknown {
-    this.#version += 1;
-    return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+  #shown(kind: Kind): readonly KubeObject[] {
+    return [...this.#objects[kind].values()].filter(({ metadata }) => !this.hidden.has(metadata.name));
   }
 
   #kubeconfig(): unknown {

@@ -13,7 +13,7 @@ async function get(port: number, path: string): Promise<{ readonly status: numbe
 test("the daemon tells its health, its metrics and its networks over HTTP", async () => {
   await using lab = await Lab.make();
   const [healthPort, metricsPort] = [await freePort(), await freePort()];
-  await lab.configure({ healthPort, metricsPort });
+  await lab.configure({ healthPort, metricsPort, uplinkGate: 1 });
   await symlink(`${distributionPlugins}/loopback`, lab.path("bin/loopback"));
   await lab.plugin("first");
   await lab.network("vlan57", { cniVersion: "1.0.0", type: "bridge", bridge: `br-${lab.id}` });
@@ -74,16 +74,23 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
   expect(checks).toMatchObject({ isReady: true, networksTotal: 4, networksAgeMs: expect.any(Number) as number });
   expect(checks.networks).toEqual([
     {
+      network: "default/lone",
+      state: "not-ready",
+      reasons: [`host bridge ${lone} has no uplink (ip link set DEVICE master ${lone})`],
+    },
+    {
       network: "default/tagged",
       state: "not-ready",
-      reasons: [`host bridge ${lone} does not filter VLANs (ip link set ${lone} type bridge vlan_filtering 1)`],
+      reasons: [
+        `host bridge ${lone} has no uplink (ip link set DEVICE master ${lone})`,
+        `host bridge ${lone} does not filter VLANs (ip link set ${lone} type bridge vlan_filtering 1)`,
+      ],
     },
     {
       network: "default/vlan57",
       state: "not-ready",
       reasons: [`missing host bridge br-${lab.id}`],
     },
-    { network: "default/lone", state: "ready", reasons: [`host bridge ${lone} has no uplink`] },
     { network: "default/plain", state: "ready", reasons: [] },
   ]);
   expect(await lab.ask<ChecksAnswer>({ ask: "checks" })).toMatchObject({ nodeName: checks.nodeName, isReady: true });

@@ -116,6 +116,8 @@ export class Lab {
       binDir: this.path("bin"),
       directory: this.path("directory"),
       logLevel: "debug",
+      // The plugins make the bridges of most tests, which lead nowhere.
+      uplinkGate: 0,
       ...settings,
     };
     await writeFile(this.path("daemon-config.json"), JSON.stringify(config, undefined, 2));
@@ -145,12 +147,17 @@ export class Lab {
     return { type, controlDir: this.path("control"), ...more };
   }
 
-  async network(name: string, config: unknown, namespace = "default"): Promise<void> {
+  async network(
+    name: string,
+    config: unknown,
+    namespace = "default",
+    annotations: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const text = typeof config === "string" ? config : JSON.stringify(config);
     const object = {
       apiVersion: "k8s.cni.cncf.io/v1",
       kind: "NetworkAttachmentDefinition",
-      metadata: { name, namespace },
+      metadata: { name, namespace, annotations },
       spec: { config: text },
     };
     await writeFile(this.path("directory/networks", `${namespace}.${name}.json`), JSON.stringify(object));

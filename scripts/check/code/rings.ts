@@ -15,6 +15,8 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   wire: ["base", "cni"],
   config: ["base", "cni"],
   attachment: ["base", "cni"],
+  // attachment: lint judges a pod's annotation with the daemon's own code.
+  lint: ["base", "cni", "attachment"],
   admission: ["base"],
   readiness: ["base"],
   state: ["base", "cni"],
@@ -41,7 +43,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   // attachment: `levee migrate --check` uses the same code that will judge a pod.
   // guard: `levee guard` runs it, and other commands show what it writes.
   // console: `levee console` serves it.
-  cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness", "guard", "console"],
+  cli: ["base", "config", "wire", "cni", "attachment", "lint", "state", "kube", "readiness", "guard", "console"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "config", "daemon", "cli"],
 };

@@ -6,7 +6,8 @@ const codes = { LVE0101: { title: "it answers", means: "It is there.", todo: "St
 const good = "# Checks\n\n## LVE0101\n\nit answers. It is there.\n\nStart it.\n";
 
 function messages(page: string): readonly string[] {
-  return checksPageProblems(plantedTree({ "docs/checks.md": page }), codes).map(({ message }) => message);
+  const all = [{ file: "docs/checks.md", command: "levee check", codes }];
+  return checksPageProblems(plantedTree({ "docs/checks.md": page }), all).map(({ message }) => message);
 }
 
 test("checksPageProblems finds a code without its part, a part without its code, and other words", () => {

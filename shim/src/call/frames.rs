@@ -30,6 +30,7 @@ fn call_fields(request: &Request, whole: Instant) -> Fields {
         .and(&netns_fields(request.netns_open.as_ref()))
         .optional_number(tag::OWN_NETNS_DEV, request.own_netns_inode.map(|inode| inode.device))
         .optional_number(tag::OWN_NETNS_INO, request.own_netns_inode.map(|inode| inode.number))
+        .optional_number(tag::NETNS_OVERRIDE, Some(1).filter(|_| request.may_be_own_netns))
         .optional_text(tag::TRACE_PARENT, request.trace.parent.as_deref().unwrap_or(""))
         .optional_text(tag::TRACE_STATE, request.trace.state.as_deref().unwrap_or(""))
         .number(tag::CONFIG_LENGTH, request.config.len() as u64)

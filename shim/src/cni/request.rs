@@ -34,6 +34,8 @@ pub struct Request {
     pub netns_open: Option<OpenNetns>,
     /// The shim's own namespace is the host's. The daemon compares with it, and cannot see the host's /proc itself.
     pub own_netns_inode: Option<Inode>,
+    /// CNI_NETNS_OVERRIDE, which skel knows: the caller means its own namespace.
+    pub may_be_own_netns: bool,
     pub trace: Trace,
     pub config: Vec<u8>,
     pub conf: Conf,
@@ -58,6 +60,7 @@ pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
         cni_path: variable("CNI_PATH").map_err(in_version)?,
         netns_open: look_at_netns(verb, &netns).map_err(in_version)?,
         own_netns_inode: fs::metadata("/proc/self/ns/net").ok().map(|facts| Inode::of(&facts)),
+        may_be_own_netns: is_override_set(),
         netns,
         trace: Trace::from_env(),
         config,
@@ -135,11 +138,13 @@ fn look_at_netns(verb: Verb, path: &str) -> Result<Option<OpenNetns>, CniError> 
     }
 }
 
+fn is_override_set() -> bool {
+    env::var("CNI_NETNS_OVERRIDE").map_or(false, |value| value == "1" || value.eq_ignore_ascii_case("true"))
+}
+
 /// skel checks this after the plugin ran; the shim checks before. DEL is exempt, because it must succeed in the end.
 fn check_foreign_netns(request: &Request) -> Result<(), CniError> {
-    let allowed =
-        env::var("CNI_NETNS_OVERRIDE").map_or(false, |value| value == "1" || value.eq_ignore_ascii_case("true"));
-    if request.verb != Verb::Add || allowed || request.netns_open.is_none() {
+    if request.verb != Verb::Add || request.may_be_own_netns || request.netns_open.is_none() {
         return Ok(());
     }
     if request.netns_open.as_ref().map(|open| open.identity.inode) == request.own_netns_inode {

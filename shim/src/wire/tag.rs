@@ -68,3 +68,4 @@ pub const CHANGED_MS: u8 = 72;
 pub const LOCK: u8 = 73;
 pub const TRACE_PARENT: u8 = 74;
 pub const TRACE_STATE: u8 = 75;
+pub const NETNS_OVERRIDE: u8 = 80;

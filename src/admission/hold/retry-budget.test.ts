@@ -80,3 +80,16 @@ test("RetryBudget holds no longer than its maximum, and holds no pod when that i
   expect(short.held("p", () => "")?.untilMs).toBeWithin(2_000, 4_001);
   expect(none.held("p", () => "")).toBeUndefined();
 });
+
+test("holds names the pods that are held now, those that failed last first", async () => {
+  const clock = new VirtualClock();
+  const budget = new RetryBudget(clock, 300_000);
+  for (const pod of ["a/1", "a/2", "a/3"]) budget.failed(pod, w, failure("own", "lan"));
+  expect(budget.holds(2).map(({ pod, failures, failure: { network } }) => [pod, failures, network])).toEqual([
+    ["a/3", 1, "lan"],
+    ["a/2", 1, "lan"],
+  ]);
+  expect(budget.holds(1)[0]?.nextTryMs).toBeWithin(5_000, 10_001);
+  await clock.advance(10_000);
+  expect(budget.holds(2)).toEqual([]);
+});

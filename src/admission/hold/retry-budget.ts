@@ -58,6 +58,11 @@ export interface FailuresView {
   readonly nextTryMs: number;
 }
 
+/** A pod that must wait before it is tried again, by its key. */
+export interface HeldPod extends FailuresView {
+  readonly pod: string;
+}
+
 type Wants = (() => string) | undefined;
 
 interface Entry {
@@ -135,6 +140,17 @@ export class RetryBudget {
       const { cause } = failure;
       if ((cause === "network" || cause === "values") && failure.network === network) this.#entries.delete(pod);
     }
+  }
+
+  /** The pods that are held now, those that failed last first, with when they may try again. */
+  holds(max: number): readonly HeldPod[] {
+    const nowMs = this.#clock.monotonicMs();
+    const found: HeldPod[] = [];
+    for (const [pod, { failures, failure, untilMs }] of [...this.#entries].toReversed()) {
+      if (found.length === max) break;
+      if (nowMs < untilMs) found.push({ pod, failures, failure, nextTryMs: untilMs - nowMs });
+    }
+    return found;
   }
 
   get heldCount(): number {

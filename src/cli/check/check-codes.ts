@@ -72,6 +72,12 @@ export const checkCodes = {
       "A new installation binds the role levee-approver to no one. Service accounts cannot approve, even with that role.",
     todo: "kubectl -n levee-system create rolebinding approvers --clusterrole=levee-approver --group=GROUP",
   },
+  LVE0307: {
+    title: "it is known what a raised memory limit is needed for",
+    means:
+      "The guard raised the memory limit of a CNI daemon, and proposes the way back after a week without pressure. It cannot while nobody tells what the daemon uses.",
+    todo: "Give the guard --prometheus (with Helm: guard.prometheus), or lower the limit yourself. The way back in docs/guard.md says what Prometheus must have.",
+  },
   LVE0401: {
     title: "the CNI daemons are ready on every node",
     means:
@@ -97,8 +103,8 @@ export const checkCodes = {
   LVE0405: {
     title: "what others depend on goes first in a storm",
     means:
-      "In a storm the pods of kube-system, those with a system priority and those that the daemons' criticalPods names start first. This check lists the namespaces with a webhook, a CSI driver, an ingress class or a Service of type LoadBalancer that are not among them. Until they run, the others cannot.",
-    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons; an empty list says that all may. Name only namespaces in which you trust everyone who may create pods.",
+      "In a storm the pods of kube-system, those with a system priority and those that the daemons' criticalPods names start first. This check lists the namespaces with a webhook, a CSI driver, an ingress class or a Service of type LoadBalancer that are not among them. Until they run, the others cannot. Where the guard is installed, it also lists the namespaces of criticalPods without the label levee.dev/critical, by which the guard and its policies know that no workload is made smaller there.",
+    todo: "Set criticalPods in daemon-config.json (Helm: config.criticalPods), without the namespaces that may wait, then restart the daemons; an empty list says that all may. Name only namespaces in which you trust everyone who may create pods, and give them the label levee.dev/critical.",
   },
   LVE0501: {
     title: "the nodes are ready",

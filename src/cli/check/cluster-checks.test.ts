@@ -42,6 +42,7 @@ function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     gates: { value: [] },
     mayAct: { value: true },
     budget: { value: emptyBudget },
+    calms: { value: [] },
     usage: { value: [] },
     ...changes,
   };
@@ -123,6 +124,25 @@ test("nodeCategory tells who waits for a reboot, and warns after a day", () => {
 });
 
 describe("guardCategory", () => {
+  test("tells how calm a raised memory limit is, and warns when nobody tells what is used", () => {
+    const calm = {
+      ...{ key: "u/kube-multus", limit: "1Gi", sinceMs: nowMs - 60 * minuteMs, coveredMs: nowMs, kills: {} },
+      ...{ peakBytes: 1, peakNode: "n1", broken: "", disturbedMs: 0 },
+    };
+    const found = (one: typeof calm): ReturnType<typeof line> =>
+      line(guardCategory(snapshot({ calms: { value: [one] } }), nothing), "LVE0307");
+    expect(found(calm)).toMatchObject({
+      state: "ok",
+      detail: "1 raised limit",
+      evidence: { "kube-multus at 1Gi": "without pressure for 1h" },
+    });
+    expect(found({ ...calm, coveredMs: 0, broken: "Prometheus cannot be asked: no route" })).toMatchObject({
+      state: "warning",
+      detail: "1 of 1 raised limits: nobody tells what the daemon uses",
+      evidence: { "kube-multus at 1Gi": "stays: Prometheus cannot be asked: no route" },
+    });
+  });
+
   test("fails for a Lease that lapsed, a breaker that is open and a view that is old; warns when no person may approve", () => {
     const old = {
       value: metricsOf('levee_guard_leader 1\nlevee_guard_view_last_event_age_seconds{resource="pods"} 200\n'),
@@ -142,6 +162,7 @@ describe("guardCategory", () => {
       "LVE0303 failed",
       "LVE0304 warning",
       "LVE0305 failed",
+      "LVE0307 ok",
       "LVE0306 warning",
     ]);
     expect(line(found, "LVE0303").evidence).toEqual({ pods: "no news for 3m20s" });

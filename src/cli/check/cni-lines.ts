@@ -33,7 +33,7 @@ export function cniCategory(snapshot: Snapshot, metrics: DaemonMetrics): Categor
       readyLine(snapshot),
       memoryLine(memoryShares(snapshot, metrics), snapshot),
       killsLine(snapshot),
-      askedLine(metrics),
+      askedLine(snapshot, metrics),
       criticalLine(snapshot),
     ],
   };
@@ -137,7 +137,8 @@ export function podsOf({ namespace, name }: DaemonSetFacts, pods: readonly Clust
   return pods.filter((pod) => pod.namespace === namespace && pod.owner === `DaemonSet/${name}`);
 }
 
-function askedLine({ nodes }: DaemonMetrics): ClusterLine {
+function askedLine({ daemonSets }: Snapshot, { nodes }: DaemonMetrics): ClusterLine {
+  if (!("value" in daemonSets)) return unknownLine("LVE0404", daemonSets);
   const away = [...nodes].flatMap(([node, seen]): (readonly [string, string])[] =>
     "why" in seen ? [[node, seen.why]] : [],
   );

@@ -18,7 +18,14 @@ export function guardCategory(snapshot: Snapshot, { guards }: DaemonMetrics): Ca
   const isAbsent = "value" in guard && guard.value === undefined;
   const lines = isAbsent
     ? [warningLine("LVE0301", "it is not installed")]
-    : [runsLine(snapshot), leadsLine(snapshot), freshLine(guards, snapshot), actsLine(snapshot), breakerLine(snapshot)];
+    : [
+        runsLine(snapshot),
+        leadsLine(snapshot),
+        freshLine(guards, snapshot),
+        actsLine(snapshot),
+        breakerLine(snapshot),
+        calmLine(snapshot),
+      ];
   return { name: "guard", lines: [...lines, approverLine(snapshot)] };
 }
 
@@ -78,6 +85,26 @@ function actsLine({ mayAct }: Snapshot): ClusterLine {
 function breakerLine({ budget }: Snapshot): ClusterLine {
   if (!("value" in budget)) return unknownLine("LVE0305", budget);
   return budget.value.breaker === "" ? goodLine("LVE0305", "") : failedLine("LVE0305", budget.value.breaker);
+}
+
+/** After a day of silence: a Prometheus that was away for an hour is no news. */
+const silentMsMax = 86_400_000;
+
+function calmLine({ calms, nowMs }: Snapshot): ClusterLine {
+  if (!("value" in calms)) return unknownLine("LVE0307", calms);
+  const rows = calms.value.map(({ key, limit, sinceMs, broken }): [string, string] => [
+    `${key.slice(key.indexOf("/") + 1)} at ${limit}`,
+    broken === "" ? `without pressure for ${ageText(nowMs - sinceMs)}` : `stays: ${broken}`,
+  ]);
+  const silent = calms.value.filter(({ coveredMs }) => nowMs - coveredMs > silentMsMax).length;
+  const evidence = Object.fromEntries(rows);
+  if (silent > 0)
+    return warningLine(
+      "LVE0307",
+      `${silent} of ${rows.length} raised limits: nobody tells what the daemon uses`,
+      evidence,
+    );
+  return goodLine("LVE0307", rows.length === 0 ? "none is raised" : plural(rows.length, "raised limit"), evidence);
 }
 
 function approverLine({ approvers }: Snapshot): ClusterLine {

@@ -5,14 +5,17 @@ import { networkLines } from "./network-lines.ts";
 
 const wholeHost: HostFacts = {
   hasProgram: () => true,
+  program: () => undefined,
+  link: () => undefined,
   hasLink: () => true,
   hasFile: () => true,
-  hasUplink: () => true,
+  uplinks: () => [{ name: "eth0", isUp: true }],
   filtersVlans: () => true,
 };
 const needs: PluginNeeds = {
   programs: ["bridge"],
-  links: [{ name: "br0", role: "bridge" }],
+  links: [],
+  bridge: { bridge: "br0" },
   vlanBridges: ["br0"],
   daemon: { name: "the DHCP daemon", socket: "/run/cni/dhcp.sock" },
 };
@@ -30,7 +33,7 @@ test.each([
   ["a link", { hasLink: () => false }, "failed: create what is missing on the host"],
   ["a daemon", { hasFile: () => false }, "failed: start that daemon on this node"],
   ["a bridge's filter", { filtersVlans: () => false }, "failed: turn the filter on, and let the bridge's uplink carry"],
-  ["a bridge's uplink", { hasUplink: () => false }, "warning: add an uplink interface to the bridge, unless"],
+  ["a bridge's uplink", { uplinks: () => [] }, "failed: mend the bridge's uplink, or annotate"],
 ])("networkLines says what to do when %s is missing, and nothing else", (_what, host, start) => {
   const line = lineOn(host);
   expect(line).toStartWith(start);

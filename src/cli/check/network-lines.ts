@@ -60,18 +60,23 @@ const hints: readonly (readonly [RegExp, string])[] = [
     /^missing host /u,
     "create what is missing on the host, with its uplink, before pods with this network run on this node",
   ],
+  [/ cannot be run \(/u, "install the plugin for this node's architecture, executable"],
+  [/ does not support cniVersion /u, "install a newer plugin on this node, or lower the network's cniVersion"],
+  [/^host interface \S+ is down /u, "set the interface up"],
+  [/ is a port of another interface$/u, "use the bridge or bond itself, or an interface that is no port of one"],
+  [/^mtu \d+ of the network is above /u, "raise the interface's MTU, or lower the network's"],
   [/ does not run \(/u, "start that daemon on this node"],
   [
     / does not filter VLANs /u,
     "turn the filter on, and let the bridge's uplink carry the VLAN (bridge vlan add dev UPLINK vid VLAN)",
   ],
   [
-    /^host bridge \S+ has no uplink$/u,
-    "add an uplink interface to the bridge, unless its pods only need to reach each other on this node",
+    / uplink /u,
+    "mend the bridge's uplink, or annotate the network with levee.dev/uplink=none if its pods only need to reach each other on this node",
   ],
 ];
 
-function hintFor(reasons: readonly string[]): string {
+export function hintFor(reasons: readonly string[]): string {
   const found = hints.filter(([words]) => reasons.some((reason) => words.test(reason))).map(([, hint]) => hint);
   return found.length === 0 ? "correct the network's configuration" : found.join("; ");
 }

@@ -1,25 +1,19 @@
 import type { Command } from "commander";
-import { nodeNames, reportsOf, type NodesAsking } from "../check/cluster-nodes.ts";
+import { askReports, type NodeOptions } from "../check/ask-reports.ts";
 import { networkRows, networkTable } from "../check/network-table.ts";
-import { plural } from "../terminal/plural.ts";
 import { nodeReportText, summaryText } from "../check/node-report-text.ts";
 import type { NodeReport } from "../check/node-report.ts";
 import { thisNode } from "../check/this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
 import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
-import { openKubeApi } from "../cluster/kube-access.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Shell } from "../shell.ts";
 
-interface NodeOptions {
-  readonly all?: boolean;
-  readonly metricsPort: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
+interface CheckNodeOptions extends NodeOptions {
   readonly wait?: boolean;
   readonly failOn?: string;
 }
@@ -43,7 +37,7 @@ export function addCheckNode(check: Command, shell: Shell): void {
     );
   command.action(async (names: readonly string[]) => {
     // Commander gives the options that `levee check` also has to that command.
-    const options = command.optsWithGlobals<NodeOptions>();
+    const options = command.optsWithGlobals<CheckNodeOptions>();
     if (options.wait === true || options.failOn !== "error")
       throw usageFailure(
         "Cannot use --wait or --fail-on with nodes: they are options of levee check",
@@ -52,7 +46,7 @@ export function addCheckNode(check: Command, shell: Shell): void {
     const context = contextOf(command, shell);
     metricsPortOf(options.metricsPort, metricsPortDefault);
     const isCluster = options.all === true || names.length > 0;
-    const reports = isCluster ? await clusterReports(context, names, options) : [await localReport(context)];
+    const reports = isCluster ? await askReports(context, names, options) : [await localReport(context)];
     show(context, reports, isCluster);
     const bad = reports.filter(({ isGood }) => !isGood).length;
     if (bad > 0) throw new CommandFailure("check-failed", failureOf(reports, bad));
@@ -61,32 +55,6 @@ export function addCheckNode(check: Command, shell: Shell): void {
 
 function localReport(context: Context): Promise<NodeReport> {
   return withProgress(context.shell, "Asking the daemon", () => thisNode(context));
-}
-
-async function clusterReports(
-  { shell }: Context,
-  names: readonly string[],
-  options: NodeOptions,
-): Promise<readonly NodeReport[]> {
-  if (options.all === true && names.length > 0)
-    throw usageFailure("Cannot use node names together with --all", "levee check node --all");
-  const api = await openKubeApi(shell, options);
-  try {
-    const cluster: NodesAsking = {
-      api,
-      metricsPort: metricsPortOf(options.metricsPort, metricsPortDefault),
-      signal: shell.interrupted,
-    };
-    const nodes = options.all === true ? await nodeNames(cluster) : [...new Set(names)];
-    if (nodes.length === 0)
-      throw new CommandFailure("no-nodes", "Cannot check any node: the cluster has no Linux nodes");
-    return await withProgress(shell, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
-  } catch (thrown) {
-    if (shell.interrupted.aborted) throw interruptedFailure("asking the nodes");
-    throw thrown;
-  } finally {
-    api.close();
-  }
 }
 
 function show({ shell, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {

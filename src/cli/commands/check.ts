@@ -23,6 +23,7 @@ import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Shell } from "../shell.ts";
+import { addCheckNetwork } from "../check/check-network.ts";
 import { addCheckNode } from "./check-node.ts";
 
 interface CheckOptions extends ClusterCommandOptions, WaitOptions {
@@ -38,7 +39,7 @@ export function addCheck(program: Command, shell: Shell): void {
       program
         .command("check")
         .description("Check the cluster, or whether nodes can attach pods, and show what is missing")
-        .argument("[what]", "node, to check nodes; without it, the cluster"),
+        .argument("[what]", "node or network, to check those; without it, the cluster"),
     ),
     "check again until nothing fails",
     "5m",
@@ -61,12 +62,13 @@ export function addCheck(program: Command, shell: Shell): void {
   check.action(async (what: string | undefined, options: CheckOptions) => {
     if (what !== undefined)
       throw usageFailure(
-        `Cannot check ${JSON.stringify(what)}: only the cluster and nodes can be checked`,
+        `Cannot check ${JSON.stringify(what)}: only the cluster, nodes and networks can be checked`,
         "levee check node",
       );
     await checkCluster(contextOf(check, shell, formats), options);
   });
   addCheckNode(check, shell);
+  addCheckNetwork(check, shell);
 }
 
 async function checkCluster(context: Context, options: CheckOptions): Promise<void> {

@@ -10,8 +10,11 @@ import type { Shell } from "../shell.ts";
 export function addExplain(program: Command, shell: Shell): void {
   const command = program
     .command("explain")
-    .description("Explain a check, an error, an alert, a step or a phase, and what to do about it")
-    .argument("[code]", "such as LVE0301, network-unknown, MultusOOMLoop or Paused; without it, list all names")
+    .description("Explain a check, a finding, an error, an alert, a step or a phase, and what to do about it")
+    .argument(
+      "[code]",
+      "such as LVE0301, LVN0301, network-unknown, MultusOOMLoop or Paused; without it, list all names",
+    )
     .addHelpText(
       "after",
       `${examples("levee explain LVE0301", "levee explain MultusOOMLoop", "levee explain Paused")}\nExit status: 0 explained, 2 unknown name.`,
@@ -45,7 +48,7 @@ export function addExplain(program: Command, shell: Shell): void {
 function unknownTopic(code: string, near: readonly string[]): Error {
   const remedy = near.length === 0 ? "levee explain, which lists all names" : `levee explain ${near.join(", ")}`;
   return usageFailure(
-    `Cannot explain ${JSON.stringify(code)}: there is no check, error, alert, step, phase or reason of the reboot gate of that name`,
+    `Cannot explain ${JSON.stringify(code)}: there is no check, finding, error, alert, step, phase or reason of the reboot gate of that name`,
     remedy,
   );
 }

@@ -60,7 +60,7 @@ export function addGuard(program: Command, shell: Shell): void {
       "a page of the site that must answer before a recovery is verified; may be repeated (default: none)",
       several,
     )
-    .option("--prometheus <setting>", "Prometheus to ask for blackbox-exporter's probe_success then (default: none)")
+    .option("--prometheus <setting>", "Prometheus to ask for probe_success then, and for memory (default: none)")
     .option(
       "--git-repository <setting>",
       "a repository that it may read and push to; may be repeated (default: none)",

@@ -6,7 +6,7 @@ import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
 import { placeholders } from "../move-in/migrate/check-levee.ts";
 import { checkMigration } from "../move-in/migrate/check-migration.ts";
 import type { Finding } from "../move-in/migrate/finding.ts";
-import type { KubeObject } from "../move-in/migrate/kube-object.ts";
+import type { KubeObject } from "../kube-object.ts";
 import { readCluster } from "../move-in/migrate/read-cluster.ts";
 import { readManifests } from "../move-in/migrate/read-manifests.ts";
 import { findingsText } from "../move-in/migrate/findings-text.ts";

@@ -39,6 +39,7 @@ function valuesOf(option: Option, command: Command): readonly string[] {
         ...outputFormats,
         ...(["decisions", "gate", "except"].includes(command.parent?.name() ?? "") ? ["name"] : []),
         ...(command.name() === "check" ? ["short"] : []),
+        ...(command.name() === "lint" ? ["sarif", "github"] : []),
       ];
     case "--fail-on":
       return ["warning", "error"];

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { uplinkAnnotation } from "../../base/annotations.ts";
 import type { PodKey } from "../node/names.ts";
 
 /** The names of everything that the demo makes on this machine and removes again. */
@@ -110,7 +111,12 @@ export function networkYaml(site: Site, network: SiteNetwork): string {
   return stringify({
     apiVersion: "k8s.cni.cncf.io/v1",
     kind: "NetworkAttachmentDefinition",
-    metadata: { name: network.name, namespace: site.pod.namespace },
+    metadata: {
+      name: network.name,
+      namespace: site.pod.namespace,
+      // The demo's bridge leads nowhere, on purpose.
+      annotations: { [uplinkAnnotation]: "none" },
+    },
     spec: { config: JSON.stringify(config, undefined, 2) },
   });
 }

@@ -5,6 +5,7 @@ import { decisionCauses, decisionPhases } from "../../guard/decision/decision.ts
 import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
 import { gateCodes } from "../../wire/gate-codes.ts";
+import { lintCodes } from "../../lint/lint-codes.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
@@ -20,6 +21,7 @@ test("allTopics has every check, error, phase and runbook, each with what to do"
   const names = allTopics().map(({ name }) => name);
   const wanted = [
     ...Object.keys(checkCodes),
+    ...Object.keys(lintCodes),
     ...decisionPhases,
     ...pages.filter((page) => page !== "README"),
     ...Object.keys(errorCatalogue),
@@ -40,6 +42,7 @@ test("allTopics has every check, error, phase and runbook, each with what to do"
 describe("levee explain", () => {
   test.each([
     ["lve0301", "kubectl -n levee-system describe deployment levee-guard"],
+    ["LVN0301", "Plugins ignore keys that they do not know"],
     ["network-unknown", "Create the network with the name and namespace"],
     ["multusoomloop", "A larger limit alone is eaten by the backlog."],
     ["Paused", "levee decisions resume NAME"],

@@ -1,3 +1,4 @@
+import { changesBetween } from "../../lint/changes-between.ts";
 import type { Topic } from "./topics.ts";
 
 /** The most names to suggest for an unknown one. */
@@ -24,17 +25,4 @@ export function nearestNames(topics: readonly Topic[], name: string): readonly s
 /** 0 if `right` contains `left`; else the edit distance. */
 function distance(left: string, right: string): number {
   return left.length >= 3 && right.includes(left) ? 0 : changesBetween(left, right);
-}
-
-function changesBetween(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (const [at, letter] of [...left].entries()) {
-    const next = [at + 1];
-    for (let to = 1; to <= right.length; to += 1) {
-      const change = (row[to - 1] ?? 0) + (letter === right[to - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

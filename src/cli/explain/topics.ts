@@ -2,6 +2,7 @@ import errorsPage from "../../../docs/errors.md" with { type: "text" };
 import gatePage from "../../../docs/gate.md" with { type: "text" };
 import { errorCatalogue } from "../../base/errors.ts";
 import { gateCodes } from "../../wire/gate-codes.ts";
+import { lintCodes } from "../../lint/lint-codes.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { phaseFacts } from "./decision-phases.ts";
 import { causeFacts, decisionFailures, stepFacts, type Explanation } from "./guard-words.ts";
@@ -16,11 +17,12 @@ export interface Topic {
   readonly text: string;
 }
 
-type TopicKind = "check" | "gate" | "cause" | "step" | "phase" | "alert" | "error";
+type TopicKind = "check" | "lint" | "gate" | "cause" | "step" | "phase" | "alert" | "error";
 
 export function allTopics(): readonly Topic[] {
   return [
     ...checkTopics(),
+    ...lintTopics(),
     ...wordTopics(causeFacts, "cause", "cause of a Decision"),
     ...wordTopics(stepFacts, "step", "step of a Decision"),
     ...phaseTopics(),
@@ -40,6 +42,15 @@ function checkTopics(): readonly Topic[] {
     name,
     kind: "check",
     title: `levee check: ${title}`,
+    text: parts(means, todo),
+  }));
+}
+
+function lintTopics(): readonly Topic[] {
+  return Object.entries(lintCodes).map(([name, { title, severity, means, todo }]) => ({
+    name,
+    kind: "lint",
+    title: `levee lint, ${severity}: ${title}`,
     text: parts(means, todo),
   }));
 }

@@ -1,5 +1,4 @@
 import { sha256Hex } from "../../base/sha256.ts";
-import { decisionApiVersion } from "../../guard/decision/decision.ts";
 import { parseRebootOverride, type RebootOverride } from "../../guard/gate/reboot-override.ts";
 import { timeText } from "../../guard/json-values.ts";
 import { whoAmI } from "../decisions/decision-source.ts";
@@ -8,7 +7,7 @@ import { CommandFailure, exitCode } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import type { GateView } from "./gate-view.ts";
 import type { GatePlace } from "./gate-place.ts";
-import { gateRequestMs } from "./read-gates.ts";
+import { postWord } from "./post-word.ts";
 
 /** Which reasons a person has read. Others, or more, need to be read again. */
 export async function reasonsHash({ node, reasons }: GateView): Promise<string> {
@@ -43,17 +42,10 @@ interface AllowWords {
 /** A person's word, as a DecisionApproval in their name. The guard opens the gate at its next look. */
 export async function createOverride(place: GatePlace, { node, reason, untilMs }: AllowWords): Promise<RebootOverride> {
   const by = await whoAmI(place);
-  const text = await place.api.call({
-    method: "POST",
-    path: `/apis/${decisionApiVersion}/namespaces/${encodeURIComponent(place.namespace)}/decisionapprovals`,
-    body: JSON.stringify({
-      apiVersion: decisionApiVersion,
-      kind: "DecisionApproval",
-      metadata: { generateName: "allow-reboot-", namespace: place.namespace },
-      spec: { verdict: "Allow", gate: { node, until: timeText(untilMs) }, reason, by: { username: by } },
-    }),
-    deadlineMs: gateRequestMs,
-    signal: place.signal,
+  const text = await postWord(place, {
+    kind: "DecisionApproval",
+    namePrefix: "allow-reboot-",
+    spec: { verdict: "Allow", gate: { node, until: timeText(untilMs) }, reason, by: { username: by } },
   });
   const made = parseRebootOverride(JSON.parse(text));
   if (made === undefined) throw new Error("The API server created the approval but did not return it");

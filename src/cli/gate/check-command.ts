@@ -24,7 +24,7 @@ export function addGateCheck(gate: Command, shell: Shell): void {
     if (line !== "") shell.stdout.write(`${line}\n`);
     if (end.exitCode === 0 && line.startsWith("Allow: ")) return;
     if (line.startsWith("Deny: "))
-      throw new CommandFailure("gate-denies", "This node may not be rebooted now", { remedy: "levee gate why NODE" });
+      throw new CommandFailure("gate-denies", "This node may not be rebooted now", { isTold: true });
     const why = end.startError ?? end.stopped ?? `it ended with ${end.exitCode ?? end.signal ?? "nothing"}`;
     throw new CommandFailure("gate-denies", `This node may not be rebooted: ${settings.shim} did not answer: ${why}`, {
       remedy: "--shim FILE with the levee-shim that came with this program",

@@ -1,5 +1,10 @@
 import type { Command } from "commander";
-import { addClusterOptions, clusterExitText, type ClusterCommandOptions } from "../cluster/cluster-options.ts";
+import {
+  addClusterOptions,
+  clusterExitText,
+  guardNamespaceOf,
+  type ClusterCommandOptions,
+} from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
@@ -72,7 +77,9 @@ function addList(except: Command, shell: Shell): void {
     const views = found.map((one) => exceptionView(one, nowMs));
     print(shell.stdout, settings.output, {
       value: views,
-      text: () => (views.length === 0 ? "No exceptions\n" : exceptionTable(views, nowMs)),
+      // A list of a namespace that does not exist is empty too, so the answer names it.
+      text: () =>
+        views.length === 0 ? `No exceptions in ${guardNamespaceOf(options)}\n` : exceptionTable(views, nowMs),
       name: () => views.map(({ name }) => `rebootexception.levee.dev/${name}\n`).join(""),
     });
   });

@@ -1,10 +1,10 @@
 import { parseRebootException, type RebootException } from "../../guard/gate/reboot-exception.ts";
 import { timeText } from "../../guard/json-values.ts";
 import { kubeStatusOf } from "../../kube/client/api.ts";
-import { gateApiVersion } from "../../wire/reboot-gate.ts";
 import { whoAmI } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
 import type { GatePlace } from "./gate-place.ts";
+import { postWord } from "./post-word.ts";
 import { exceptionsPath, gateRequestMs } from "./read-gates.ts";
 
 interface ExceptionWords {
@@ -16,17 +16,10 @@ interface ExceptionWords {
 /** Alerts with these labels keep no node from its reboot until then, in this person's name. */
 export async function createException(place: GatePlace, words: ExceptionWords): Promise<RebootException> {
   const by = await whoAmI(place);
-  const text = await place.api.call({
-    method: "POST",
-    path: exceptionsPath(place),
-    body: JSON.stringify({
-      apiVersion: gateApiVersion,
-      kind: "RebootException",
-      metadata: { generateName: `${nameOf(words.match)}-`, namespace: place.namespace },
-      spec: { match: words.match, reason: words.reason, until: timeText(words.untilMs), by: { username: by } },
-    }),
-    deadlineMs: gateRequestMs,
-    signal: place.signal,
+  const text = await postWord(place, {
+    kind: "RebootException",
+    namePrefix: `${nameOf(words.match)}-`,
+    spec: { match: words.match, reason: words.reason, until: timeText(words.untilMs), by: { username: by } },
   });
   const made = parseRebootException(JSON.parse(text));
   if (made === undefined) throw new Error("The API server created the exception but did not return it");

@@ -43,7 +43,8 @@ export function addGate(program: Command, shell: Shell): void {
     .allowExcessArguments()
     .allowUnknownOption()
     .action((verb: string | undefined) => {
-      throw verb === undefined
+      // Of unknown options the first takes the place of the verb.
+      throw verb === undefined || verb.startsWith("-")
         ? usageFailure("Cannot run levee gate without a verb", "levee gate list")
         : usageFailure(
             `Cannot ${JSON.stringify(verb)} a gate: the verbs are ${gate.commands.map((one) => one.name()).join(", ")}`,

@@ -13,7 +13,7 @@ export function gateTable(gates: readonly GateView[], nowMs: number, isWide: boo
       gate.node,
       gate.verdict,
       gate.rebootRequiredSince === undefined ? "" : ageText(nowMs - timeMs(gate.rebootRequiredSince)),
-      codesText(gate),
+      shortReasons(gate),
       ...(isWide ? furtherOf(gate, nowMs) : []),
     ]),
   );
@@ -30,6 +30,15 @@ export function exceptionTable(exceptions: readonly ExceptionView[], nowMs: numb
       reason,
     ]),
   );
+}
+
+/** An Allow beside reasons is a person's. */
+function shortReasons(gate: GateView): string {
+  const { verdict, override } = gate;
+  const codes = codesText(gate);
+  return verdict === "Allow" && override !== undefined
+    ? `allowed by ${override.by}${codes === "" ? "" : ` in spite of ${codes}`}`
+    : codes;
 }
 
 /** `FiringAlert ×3, KuredLockHeld`. */

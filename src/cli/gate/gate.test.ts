@@ -79,19 +79,25 @@ function gate(name: string, status: object): Record<string, unknown> {
 
 function answerTo(method: string, path: string, body: string): { code: number; body: unknown } {
   if (path.endsWith("/selfsubjectreviews")) return { code: 201, body: { status: { userInfo: { username: "alice" } } } };
-  if (method !== "GET") {
-    const made: { metadata?: object } = body === "" ? {} : (JSON.parse(body) as { metadata?: object }); // what the command sent
-    written.push({ method, path, body: made });
-    if (method === "DELETE" && !path.endsWith("/ex-1")) return { code: 404, body: {} };
-    return { code: 201, body: { ...made, metadata: { ...made.metadata, name: "made-1", namespace: "levee-system" } } };
-  }
+  if (method !== "GET") return answerToWrite(method, path, body);
+  if (path === "/api/v1/nodes/unseen") return { code: 403, body: { message: "forbidden" } };
   if (path === "/api/v1/nodes/quiet") return { code: 200, body: { metadata: { name: "quiet" } } };
   const list = (items: unknown[]): { code: number; body: unknown } =>
     hasDefinitions ? { code: 200, body: { metadata: { resourceVersion: "1" }, items } } : { code: 404, body: {} };
   if (path === `${api}/rebootgates`) return list(gates);
-  if (path === `${home}/rebootexceptions`) return list(exceptions);
+  if (path.endsWith("/rebootexceptions")) return list(path.startsWith(home) ? exceptions : []);
   const found = gates.find(({ metadata }) => path === `${api}/rebootgates/${(metadata as { name: string }).name}`);
   return found === undefined ? { code: 404, body: {} } : { code: 200, body: found };
+}
+
+function answerToWrite(method: string, path: string, body: string): { code: number; body: unknown } {
+  const made: { metadata?: object } = body === "" ? {} : (JSON.parse(body) as { metadata?: object }); // what the command sent
+  if (method === "POST" && !path.startsWith(home))
+    return { code: 404, body: { message: 'namespaces "typo" not found' } };
+  if (method === "POST" && !hasDefinitions) return { code: 404, body: {} };
+  written.push({ method, path, body: made });
+  if (method === "DELETE" && !path.endsWith("/ex-1")) return { code: 404, body: {} };
+  return { code: 201, body: { ...made, metadata: { ...made.metadata, name: "made-1", namespace: "levee-system" } } };
 }
 
 interface End {
@@ -174,6 +180,28 @@ describe("levee gate why", () => {
   });
 });
 
+test("levee gate why says that a node has no gate to a person who may not read nodes", async () => {
+  const { status, out } = await levee(["why", "unseen"]);
+  expect(status).toBe(0);
+  expect(out).toContain("GateAbsent");
+});
+
+test("levee gate list and why say at once whose word opens a gate in spite of its reasons", async () => {
+  const override = { by: "alice", name: "allow-reboot-1", reason: "kernel", until: ago(-1_800) };
+  gates = [gate("k8s-master", { ...seed, verdict: "Allow", override })];
+  expect((await levee(["list"])).out).toMatch(/k8s-master +Allow +\S+ +allowed by alice in spite of FiringAlert ×3\n/u);
+  expect((await levee(["why", "k8s-master"])).out).toStartWith(
+    "Allow: k8s-master may be rebooted now: alice allows it in spite of 3 reasons\n",
+  );
+});
+
+test("levee gate with options and no verb asks for a verb", async () => {
+  expect(await levee([])).toMatchObject({
+    status: 2,
+    err: expect.stringContaining("Cannot run levee gate without a verb") as string,
+  });
+});
+
 describe("levee gate except", () => {
   test("makes an exception with its labels, reason, end and the person's name", async () => {
     const labels = "alertname=NodeFilesystemFull,mountpoint=/mnt/a=b";
@@ -232,8 +260,23 @@ describe("levee gate except", () => {
     expect(written).toEqual([]);
   });
 
+  test("says that the namespace or the definition is missing, instead of a bare 404", async () => {
+    const words = ["except", "a=1", "--reason", "r", "--until", "1d"];
+    const wrong = await levee([...words, "-n", "typo"]);
+    expect([wrong.status, wrong.out]).toEqual([1, ""]);
+    expect(wrong.err).toBe(
+      "Error: Cannot make a RebootException: there is no namespace typo (namespace-unknown)\n  try: leave -n away for levee-system, or name the namespace in which the guard runs\n",
+    );
+    expect(
+      (await levee(["allow", "k8s-master", "--for", "30m", "--reason", "r", "-n", "typo"], "k8s-master")).err,
+    ).toContain("there is no namespace typo");
+    hasDefinitions = false;
+    expect((await levee(words)).err).toContain("try: kubectl apply -f crds.yaml of the release");
+    expect(written).toEqual([]);
+  });
+
   test("lists exceptions, and removes one", async () => {
-    expect((await levee(["except", "list"])).out).toBe("No exceptions\n");
+    expect((await levee(["except", "list"])).out).toBe("No exceptions in levee-system\n");
     exceptions = [
       {
         metadata: { name: "ex-1", namespace: "levee-system" },
@@ -284,6 +327,31 @@ describe("levee gate allow", () => {
       ...{ node: "k8s-master", name: "made-1", by: "alice", reason: "kernel" },
       until: expect.stringMatching(/^\d{4}-.*Z$/u),
     });
+  });
+});
+
+describe("levee gate check", () => {
+  /** As the shim answers. */
+  async function check(script: string): Promise<End> {
+    const shim = join(dir, "levee-shim");
+    writeFileSync(shim, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const shell = fakeShell({ argv: ["gate", "check", "--shim", shim] });
+    return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
+  }
+
+  test("says one line and ends with 0 or 1", async () => {
+    expect(await check("echo 'Allow: nothing holds it'")).toEqual({
+      ...{ status: 0, out: "Allow: nothing holds it\n", err: "" },
+    });
+    expect(await check("echo 'Deny: FiringAlert'; exit 1")).toEqual({
+      ...{ status: 1, out: "Deny: FiringAlert\n", err: "" },
+    });
+  });
+
+  test("denies with an error when the shim does not answer", async () => {
+    const { status, err } = await check("exit 0");
+    expect(status).toBe(1);
+    expect(err).toContain("did not answer: it ended with 0");
   });
 });
 

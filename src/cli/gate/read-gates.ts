@@ -19,14 +19,24 @@ export async function readGates(place: GatePlace): Promise<readonly RebootGate[]
   return gates.toSorted((left, right) => dueMs(left) - dueMs(right) || (left.node < right.node ? -1 : 1));
 }
 
-/** Undefined when the node has no gate. A node that does not exist is a failure. */
+/** Undefined when the node has no gate. A node that does not exist is a failure, as far as this user may see nodes. */
 export async function readGate(place: GatePlace, node: string): Promise<RebootGate | undefined> {
   const gate = parseRebootGate(await readObject(place, `${gatesPath}/${encodeURIComponent(node)}`));
   if (gate !== undefined) return gate;
-  if ((await readObject(place, `/api/v1/nodes/${encodeURIComponent(node)}`)) !== undefined) return undefined;
+  if (await mayExist(place, node)) return undefined;
   throw new CommandFailure("node-unknown", `Cannot find the node ${node} in this cluster`, {
     remedy: "kubectl get nodes, or levee gate list for those that wait for a reboot",
   });
+}
+
+/** The role of an approver alone has no right to read nodes. */
+async function mayExist(place: GatePlace, node: string): Promise<boolean> {
+  try {
+    return (await readObject(place, `/api/v1/nodes/${encodeURIComponent(node)}`)) !== undefined;
+  } catch (thrown) {
+    if (kubeStatusOf(thrown) === 403) return true;
+    throw thrown;
+  }
 }
 
 /** Oldest first. */

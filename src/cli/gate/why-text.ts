@@ -26,8 +26,12 @@ interface Where {
   readonly namespace: string;
 }
 
-function headText({ node, verdict, rebootRequiredSince, observedAt, reasons }: GateView, nowMs: number): string {
-  const counted = reasons.length === 0 ? "" : ` (${plural(reasons.length, "reason")})`;
+function headText(gate: GateView, nowMs: number): string {
+  const { node, verdict, rebootRequiredSince, observedAt, reasons, override } = gate;
+  const count = plural(reasons.length, "reason");
+  const person =
+    verdict === "Allow" && override !== undefined ? `: ${oneLine(override.by)} allows it in spite of ` : "";
+  const counted = reasons.length === 0 ? "" : person === "" ? ` (${count})` : `${person}${count}`;
   const may = verdict === "Allow" ? "may be rebooted now" : "may not be rebooted now";
   const due =
     rebootRequiredSince === undefined

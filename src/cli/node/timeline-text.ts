@@ -101,15 +101,32 @@ function callsOf(entries: readonly TimelineEntry[]): readonly Call[] {
   return calls;
 }
 
-/** A plugin's DEL without a DEL call is the undo of the ADD. */
-function verbOf({ containerId, verb, what }: TimelineEntry, openCalls: ReadonlyMap<string, unknown>): string {
+/** A plugin that runs for a change of a running pod belongs to that. One's DEL without a DEL call is the undo of the ADD. */
+function verbOf(
+  { containerId, verb, what }: TimelineEntry,
+  openCalls: ReadonlyMap<string, readonly TimelineEntry[]>,
+): string {
+  if (what === "ran" && isPlugging(openCalls.get(`${containerId} PLUG`))) return "PLUG";
   const isUndo =
     verb === "DEL" && what !== "asked" && openCalls.has(`${containerId} ADD`) && !openCalls.has(`${containerId} DEL`);
   return isUndo ? "UNDO" : verb;
 }
 
+function isPlugging(change: readonly TimelineEntry[] | undefined): boolean {
+  return change !== undefined && !isOver({ verb: "PLUG", entries: change });
+}
+
 /** Entries that end a call. A later restart or recovery of a network is not part of the call. */
-const ends: ReadonlySet<string> = new Set(["acknowledged", "failed", "finished", "leaked", "charged", "undone"]);
+const ends: ReadonlySet<string> = new Set([
+  "acknowledged",
+  "failed",
+  "finished",
+  "leaked",
+  "charged",
+  "undone",
+  "plugged",
+  "unplugged",
+]);
 
 function isOver({ verb, entries }: Call): boolean {
   return verb === "" || entries.some(({ what }) => ends.has(what));

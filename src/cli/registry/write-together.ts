@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
-import { errnoOf } from "../../base/errors.ts";
+import { writeProblem } from "./write-problem.ts";
 import { CommandFailure } from "../failure.ts";
 
 interface NewFile {
@@ -43,19 +43,8 @@ async function refuseFolder(place: string): Promise<void> {
   });
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "this user may not write there",
-  EPERM: "this user may not write there",
-  EROFS: "the file system is read-only",
-  EEXIST: "it is a file, or lies below one",
-  ENOTDIR: "it is a file, or lies below one",
-  ENOENT: "no folder can be made there",
-  ENOSPC: "the disk is full",
-};
-
 function cannotWrite(folder: string, cause: unknown): CommandFailure {
-  const reason = reasons[errnoOf(cause) ?? ""] ?? (cause instanceof Error ? cause.message : String(cause));
-  return new CommandFailure("folder-unwritable", `Cannot write to ${folder}: ${reason}`, {
+  return new CommandFailure("folder-unwritable", `Cannot write to ${folder}: ${writeProblem(cause)}`, {
     remedy: "nothing was written; choose another folder with --to",
     cause,
   });

@@ -26,6 +26,8 @@ export function stormDaemonConfig(paths: StormPaths, clusterNetwork: string, bin
     confDir: paths.confDir,
     cniDir: paths.cniDir,
     binDir,
+    // The storm's bridges lead nowhere.
+    uplinkGate: 0,
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }

@@ -4,7 +4,7 @@ import type { Screen } from "../shell.ts";
 
 export const outputFormats = ["table", "wide", "json", "yaml"] as const;
 /** Only some commands have these. */
-const furtherFormats = ["name", "short"] as const;
+const furtherFormats = ["name", "short", "sarif", "github"] as const;
 export type OutputFormat = (typeof outputFormats)[number] | (typeof furtherFormats)[number];
 
 /** Prints one answer in the chosen format. `text` is for people, `value` for programs. */
@@ -18,14 +18,12 @@ function textIn(format: OutputFormat, answer: Printable): string {
       return `${JSON.stringify(plainValue(answer.value), undefined, 2)}\n`;
     case "yaml":
       return stringify(plainValue(answer.value), { lineWidth: 0 });
-    case "wide":
-    case "name":
-    case "short": {
+    case "table":
+      return answer.text();
+    default: {
       const form = answer[format]?.bind(answer) ?? answer.text.bind(answer);
       return form();
     }
-    case "table":
-      return answer.text();
   }
 }
 
@@ -37,4 +35,8 @@ interface Printable {
   name?(): string;
   /** Only what needs attention. */
   short?(): string;
+  /** For code scanning. */
+  sarif?(): string;
+  /** For the log of a workflow. */
+  github?(): string;
 }

@@ -58,7 +58,7 @@ export function answerQuestion(text: string, needs: AnswerNeeds): AnyAnswer | Pr
   }
 }
 
-interface AttachmentsNeeds {
+export interface AttachmentsNeeds {
   readonly journal: Pick<Journal, "all">;
   readonly recovery: Pick<Recovery, "isPending" | "isDeletePending">;
 }
@@ -67,9 +67,13 @@ function attachmentsAnswer(after: string | undefined, { journal, recovery }: Att
   const { rows, ...end } = pageOf(journal.all(), {
     after,
     keyOf: ({ token }) => token,
-    viewOf: (record) => ({ ...recordView(record), phase: phaseOf(record, recovery) }),
+    viewOf: (record) => attachmentView(record, recovery),
   });
   return { attachments: rows, ...end };
+}
+
+export function attachmentView(record: AttachmentRecord, recovery: AttachmentsNeeds["recovery"]): AttachmentView {
+  return { ...recordView(record), phase: phaseOf(record, recovery) };
 }
 
 /** The phase of a record for people: recovery knows more than the record. */
@@ -83,13 +87,13 @@ export function phaseOf(
   return record.phase === "undoing" ? "undoing" : "attaching";
 }
 
-interface TimelineNeeds extends PodNowNeeds {
+export interface TimelineNeeds extends PodNowNeeds {
   readonly recorder: Pick<Recorder, "of" | "notice">;
   readonly sourceNotices: ThisNode["sourceNotices"];
 }
 
 /** The entries come from the flight recorder's files, the pod's present state from memory. */
-async function timelineAnswer(
+export async function timelineAnswer(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   needs: TimelineNeeds,
 ): Promise<TimelineAnswer> {

@@ -34,7 +34,7 @@ async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError;
     clock,
     config: { addUndoMs: 1_000, delDelegatesMs: 1_000, delAttemptsMax: 1, binDir: "/bin" },
     bootId,
-    suspects: new Suspects(bootId),
+    suspects: new Suspects(bootId, { all: () => [] }),
     notes,
     journal,
     leaks,

@@ -1,14 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
-import { LeveeError } from "../../base/errors.ts";
-import { sameNetns } from "../../base/identity.ts";
 import { planAttachments } from "../../attachment/plan.ts";
 import type { Chain } from "../../cni/chain.ts";
 import type { AddRequest } from "../../cni/verb.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
+import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import type { Found, LookUp } from "../look-up/look-up.ts";
+import type { PodRequest } from "../look-up/pod-request.ts";
 import { recordedPod } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
 import type { TakenNames } from "../undo/taken-names.ts";
@@ -21,7 +21,10 @@ export interface PlannerNeeds {
   readonly bootId: string;
   readonly lookUp: Pick<LookUp, "behindLine">;
   readonly accounts: Pick<PodAccounts, "seen">;
-  readonly names: Pick<TakenNames, "refuse">;
+  readonly networkGate: {
+    refuse(hand: Hand, chains: readonly Chain[], known: PodRequest["definitions"]): Promise<void>;
+  };
+  readonly names: Pick<TakenNames, "refuse" | "refuseHost">;
 }
 
 /** Makes the record of an ADD: every chain with every byte its plugins will get. Nothing is done to the system. */
@@ -33,14 +36,15 @@ export class Planner {
   }
 
   async plan(call: Call, request: AddRequest, found: Found, reports: ChainReports): Promise<AttachmentRecord> {
-    const { config, lookUp, accounts, names } = this.#needs;
-    const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
+    const { config, lookUp, accounts, names, networkGate } = this.#needs;
+    const [text] = await Promise.all([call.config(), names.refuseHost(call)]);
     const conf = effectiveNetConf(text, config);
     accounts.seen(conf);
     const { wanted, networks } = await lookUp.behindLine(call, request, found, conf);
     reports.asksFor(wanted.definitions.keys(), networks.defaultElement !== undefined);
     const { runtimeConfig } = conf;
     const chains = planAttachments({ request, ...networks, runtimeConfig, deviceInfoDir: config.deviceInfoDir });
+    await networkGate.refuse(call.hand, chains, wanted.definitions);
     await names.refuse(call, new Set(chains.map((chain) => chain.ifname)));
     return this.#record(call, request, { conf, chains, pod: wanted.pod });
   }
@@ -70,17 +74,6 @@ export class Planner {
       delAttempts: 0,
       origin: "levee",
     };
-  }
-}
-
-/** In the host's namespace, plugins would change the host's own interfaces. */
-async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
-  const own = call.header.ownNetns ?? (await call.hand.stat(["/proc/self/ns/net"]))[0];
-  if (sameNetns(own, call.header.netnsIdentity)) {
-    throw new LeveeError(
-      "env-invalid",
-      `Cannot attach as CNI_NETNS is the network namespace of the host: current value is ${request.netns}`,
-    );
   }
 }
 

@@ -6,7 +6,7 @@ import type { ConfCache } from "../look-up/conf-cache.ts";
 import { hasUid } from "../look-up/find-pod.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
 import type { View } from "../../view/view.ts";
-import { defaultNetworkAnnotation, networksAnnotation, resourceNameAnnotation } from "../../base/annotations.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotations.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 /**
@@ -41,7 +41,7 @@ export class PodWants {
     const definitions = elementsOf(pod).map(({ namespace, name }) => this.#view.findNetwork(namespace, name));
     return (await Promise.all(definitions)).map((definition) =>
       // A definition too long for the local copy has only its name there.
-      definition === undefined ? "absent" : [definition.config, definition.annotations[resourceNameAnnotation]],
+      definition === undefined ? "absent" : [definition.config, definition.annotations],
     );
   }
 

@@ -10,12 +10,12 @@ import { routeOps } from "../../hands/route-ops.ts";
 import { runAdd, type AddLink, type ChainPlace } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
+import type { ChainCaller } from "../chains/chain-caller.ts";
 import { chainPlace } from "../chains/chain-place.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "../chains/steps.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
 import { subjectOf } from "../record/subject.ts";
-import type { Call } from "../serve/call.ts";
 
 /** How long a running plugin may go on when its ADD is cancelled. */
 const cancelGraceMs = 5_000;
@@ -40,7 +40,7 @@ export class RunChains {
   }
 
   /** The result of each chain. */
-  async run(call: Call, record: AttachmentRecord, reports: ChainReports): Promise<readonly JsonText[]> {
+  async run(call: ChainCaller, record: AttachmentRecord, reports: ChainReports): Promise<readonly JsonText[]> {
     const place = this.#placeOf(call, record, reports);
     const results: JsonText[] = [];
     for (const [index, chain] of record.chains.entries()) {
@@ -60,7 +60,7 @@ export class RunChains {
   }
 
   async #runLinks(
-    call: Call,
+    call: ChainCaller,
     record: AttachmentRecord,
     index: number,
     place: ChainPlace,
@@ -79,14 +79,14 @@ export class RunChains {
     return previous;
   }
 
-  async #runLink(call: Call, record: AttachmentRecord, add: AddLink, place: ChainPlace): Promise<JsonText> {
+  async #runLink(call: ChainCaller, record: AttachmentRecord, add: AddLink, place: ChainPlace): Promise<JsonText> {
     const known = call.resumed?.last?.step === add.step ? call.resumed.last.outcome : undefined;
     const result = await this.#untilCancelled(call, add.step, () => runAdd(call.hand, add, place, known));
     await this.#needs.journal.step(record.token, { step: add.step, result });
     return result;
   }
 
-  async #editRoutes(call: Call, record: AttachmentRecord, index: number): Promise<void> {
+  async #editRoutes(call: ChainCaller, record: AttachmentRecord, index: number): Promise<void> {
     const step = routesStepOf(record.chains, index);
     const chain = chainAt(record, index);
     if (!hasRouteEdits(chain) || record.steps.has(step)) return;
@@ -100,7 +100,7 @@ export class RunChains {
     await journal.step(record.token, { step, result: undefined });
   }
 
-  #placeOf(call: Call, record: AttachmentRecord, reports: ChainReports): ChainPlace {
+  #placeOf(call: ChainCaller, record: AttachmentRecord, reports: ChainReports): ChainPlace {
     const { clock, notes, admission } = this.#needs;
     const limitMs = admission.pluginsMs(call.remainingMs());
     const late = (): LeveeError =>
@@ -117,7 +117,7 @@ export class RunChains {
   }
 
   /** When the call is cancelled, lets the running order end by itself for a while and then kills it. */
-  async #untilCancelled<T>(call: Call, step: number, run: () => Promise<T>): Promise<T> {
+  async #untilCancelled<T>(call: ChainCaller, step: number, run: () => Promise<T>): Promise<T> {
     call.givenUp.throwIfAborted();
     let stopTimer = (): void => undefined;
     const listener = {

@@ -1,6 +1,9 @@
 import type { Hand } from "../../hands/hand.ts";
 import type { HostFacts } from "../../readiness/network-rules.ts";
 import type { FolderEntry } from "../../wire/folder-page.ts";
+import type { FoundFile } from "../../wire/outcome.ts";
+import { findLinks, findUplinks } from "./look-at-uplinks.ts";
+import type { PluginVersions } from "./plugin-versions.ts";
 
 /** A node has a few dozen plugins; further names are not looked for. */
 const programsMax = 256;
@@ -13,8 +16,14 @@ interface HostQuestion {
   readonly programs: readonly string[];
   /** Where programs are looked for. */
   readonly folders: readonly string[];
+  /** What programs answered to VERSION. */
+  readonly versions: PluginVersions;
+  /** Interfaces on which plugins put others. */
+  readonly masters: readonly string[];
   /** Bridges that need an uplink. */
   readonly bridges: readonly string[];
+  /** Whether the VLAN of an uplink counts. */
+  readonly wantsVlans: boolean;
   /** Bridges that must filter VLANs. */
   readonly vlanBridges: readonly string[];
   /** Sockets of daemons. */
@@ -25,19 +34,23 @@ interface HostQuestion {
 
 /** Has the hand look for programs in the plugin folders, for all interfaces, and for sockets of daemons. */
 export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<HostFacts> {
-  const { programs, folders, bridges, vlanBridges, sockets, held } = question;
+  const { programs, folders, versions, masters, bridges, wantsVlans, vlanBridges, sockets, held } = question;
   const links = hand.supports("links") ? await hand.links("") : undefined;
   const names = new Set([...(links?.names ?? []), ...held]);
   const found = await findPrograms(hand, programs.slice(0, programsMax), folders);
   const there = (wanted: readonly string[]): readonly string[] =>
     wanted.filter((name) => names.has(name)).slice(0, bridgesMax);
-  const uplinks = await findUplinks(hand, there(bridges));
+  const uplinks = await findUplinks(hand, there(bridges), wantsVlans);
   const filters = await findVlanFilters(hand, there(vlanBridges));
+  await versions.ask(hand, found, folders);
+  const lower = await findLinks(hand, there(masters));
   const listening = await findFiles(hand, sockets.slice(0, pathsMax));
   return {
     filtersVlans: (bridge) => filters.get(bridge),
-    hasUplink: (bridge) => uplinks.get(bridge),
-    hasProgram: (name) => found.get(name),
+    uplinks: (bridge) => uplinks.get(bridge),
+    hasProgram: (name) => (programs.slice(0, programsMax).includes(name) ? found.has(name) : undefined),
+    program: (name) => versions.of(name),
+    link: (name) => lower.get(name),
     hasFile: (path) => listening.get(path),
     hasLink: (name) => names.has(name) || (links === undefined || links.isTruncated ? undefined : false),
   };
@@ -45,11 +58,6 @@ export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<Ho
 
 /** The character in sysfs for a setting that is on. */
 const on = "1".charCodeAt(0);
-
-/** A port that is not called `veth…` is an uplink: the bridge plugin names the host's end of a pod so. */
-function findUplinks(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
-  return judgeBridges(hand, { bridges, folder: "brif" }, (ports) => ports.some(({ name }) => !name.startsWith("veth")));
-}
 
 /** A kernel without VLAN filtering has no such file. */
 function findVlanFilters(hand: Hand, bridges: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
@@ -73,18 +81,20 @@ async function judgeBridges(
   return found;
 }
 
+/** The programs that exist, each in the first folder that has it. */
 async function findPrograms(
   hand: Hand,
   programs: readonly string[],
   folders: readonly string[],
-): Promise<ReadonlyMap<string, boolean>> {
-  const found = new Map(programs.map((name) => [name, false]));
+): Promise<ReadonlyMap<string, FoundFile>> {
+  const found = new Map<string, FoundFile>();
   const places = programs.flatMap((name) => folders.map((folder) => ({ name, path: `${folder}/${name}` })));
   for (let at = 0; at < places.length; at += pathsMax) {
     const batch = places.slice(at, at + pathsMax);
     const seen = await hand.stat(batch.map(({ path }) => path));
     batch.forEach(({ name }, index) => {
-      if (seen[index] !== undefined) found.set(name, true);
+      const file = seen[index];
+      if (file !== undefined && !found.has(name)) found.set(name, file);
     });
   }
   return found;

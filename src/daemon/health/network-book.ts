@@ -1,6 +1,9 @@
+import { uplinkAnnotation, uplinkVlanAnnotation } from "../../base/annotations.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { brokenNetwork, judgeNetwork, type HostFacts, type NetworkReadiness } from "../../readiness/network-rules.ts";
+import type { BridgeNeed } from "../../readiness/uplink-rules.ts";
 import { needsOfConf, needsOfText, type Needs } from "./network-needs.ts";
+import { uplinkWish } from "./uplink-wish.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
@@ -9,42 +12,53 @@ interface Group {
   readonly needs: Needs;
   /** Why the configuration is unusable; empty when it is usable. */
   readonly broken: string;
-  verdict: Pick<NetworkReadiness, "state" | "reasons">;
+  verdict: Verdict;
 }
+
+type Verdict = Omit<NetworkReadiness, "network">;
 
 interface Entry {
   readonly uid: string;
   readonly config: string | undefined;
+  readonly annotations: NetworkDefinition["annotations"];
   readonly group: Group;
 }
 
 /** What every network needs from this host, read once per configuration, and the last verdict about it. */
 export class NetworkBook {
+  readonly #isGated: boolean;
   #entries = new Map<string, Entry>();
   #groups = new Map<string, Group>();
 
+  constructor(isGated: boolean) {
+    this.#isGated = isGated;
+  }
+
   /** Whether this version of the definition was read. One without a configuration is in a file, so it is read each time. */
-  knows(key: string, { config, uid = "" }: NetworkDefinition): boolean {
+  knows(key: string, { config, annotations, uid = "" }: NetworkDefinition): boolean {
     const entry = this.#entries.get(key);
-    return entry !== undefined && config !== undefined && entry.config === config && entry.uid === uid;
+    if (entry === undefined || config === undefined || entry.config !== config || entry.uid !== uid) return false;
+    return [uplinkAnnotation, uplinkVlanAnnotation].every((name) => entry.annotations[name] === annotations[name]);
   }
 
   /** `file` is the configuration of a definition that has none of its own. */
   enter(key: string, definition: NetworkDefinition, file?: NetworkConf): void {
-    const { config, uid = "", name } = definition;
+    const { config, annotations, uid = "", name } = definition;
     const what = `NetworkAttachmentDefinition ${key}`;
     const group = this.#grouped(() => {
-      if (file !== undefined) return needsOfConf(file);
-      if (config !== undefined) return needsOfText(config, { what, defaultName: name });
+      const uplink = uplinkWish(annotations, this.#isGated);
+      if (file !== undefined) return needsOfConf(file, uplink);
+      if (config !== undefined) return needsOfText(config, { what, defaultName: name }, uplink);
       throw new LeveeError("network-unknown", "it has no spec.config, and no file in confDir has its name");
     });
-    this.#entries.set(key, { uid, config, group });
+    this.#entries.set(key, { uid, config, annotations, group });
   }
 
   /** Enters the primary network, which has no definition. */
   enterConf(key: string, read: () => NetworkConf): void {
-    const group = this.#grouped(() => needsOfConf(read()));
-    this.#entries.set(key, { uid: "", config: undefined, group });
+    // The gate leaves the primary network alone, so a lack of its bridge is a doubt.
+    const group = this.#grouped(() => needsOfConf(read(), { isOpen: true }));
+    this.#entries.set(key, { uid: "", config: undefined, annotations: {}, group });
   }
 
   /** Forgets all other networks, and groups without a network. */
@@ -59,10 +73,20 @@ export class NetworkBook {
     return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ programs }) => programs)))];
   }
 
+  /** Interfaces on which plugins put others. */
+  masters(): readonly string[] {
+    const links = [...this.#groups.values()].flatMap(({ needs }) => needs.flatMap((plugin) => plugin.links));
+    return [...new Set(links.filter(({ role }) => role === "master").map(({ name }) => name))];
+  }
+
   /** Bridges that need an uplink. */
   bridges(): readonly string[] {
-    const links = [...this.#groups.values()].flatMap(({ needs }) => needs.flatMap((plugin) => plugin.links));
-    return [...new Set(links.filter(({ role }) => role === "bridge").map(({ name }) => name))];
+    return [...new Set(this.#bridgeNeeds().map(({ bridge }) => bridge))];
+  }
+
+  /** Whether some network says of which VLAN its uplink must be. */
+  wantsVlans(): boolean {
+    return this.#bridgeNeeds().some(({ vlan }) => vlan !== undefined);
   }
 
   /** Bridges that must filter VLANs. */
@@ -77,12 +101,21 @@ export class NetworkBook {
     return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ daemon }) => daemon?.socket ?? [])))];
   }
 
+  /** What is known about one network; undefined for one that was not read yet. */
+  of(network: string): { readonly needs: Needs; readonly verdict: Verdict } | undefined {
+    return this.#entries.get(network)?.group;
+  }
+
   judge(host: HostFacts): void {
     for (const group of this.#groups.values()) group.verdict = verdictOf(group, host);
   }
 
   *all(): Iterable<NetworkReadiness & { readonly uid: string }> {
     for (const [network, { uid, group }] of this.#entries) yield { network, uid, ...group.verdict };
+  }
+
+  #bridgeNeeds(): readonly BridgeNeed[] {
+    return [...this.#groups.values()].flatMap(({ needs }) => needs.flatMap(({ bridge }) => bridge ?? []));
   }
 
   #grouped(read: () => Needs): Group {
@@ -109,12 +142,14 @@ const reasonCharsMax = 300;
 export const unseenHost: HostFacts = {
   hasProgram: () => undefined,
   hasLink: () => undefined,
+  program: () => undefined,
+  link: () => undefined,
   hasFile: () => undefined,
-  hasUplink: () => undefined,
+  uplinks: () => undefined,
   filtersVlans: () => undefined,
 };
 
-function verdictOf({ needs, broken }: Group, host: HostFacts): Pick<NetworkReadiness, "state" | "reasons"> {
-  const { state, reasons } = broken === "" ? judgeNetwork("", needs, host) : brokenNetwork("", broken);
-  return { state, reasons };
+function verdictOf({ needs, broken }: Group, host: HostFacts): Verdict {
+  const { network: _, ...verdict } = broken === "" ? judgeNetwork("", needs, host) : brokenNetwork("", broken);
+  return verdict;
 }

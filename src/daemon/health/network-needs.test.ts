@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { needsOfText, type Needs } from "./network-needs.ts";
+import type { UplinkWish } from "./uplink-wish.ts";
 
 function needsOf(plugin: Readonly<Record<string, unknown>>): Needs[number] | undefined {
   const text = JSON.stringify({ cniVersion: "1.0.0", name: "n", ...plugin });
@@ -8,12 +9,9 @@ function needsOf(plugin: Readonly<Record<string, unknown>>): Needs[number] | und
 
 describe("needsOfText", () => {
   test.each([
-    [{ type: "bridge", bridge: "br-prod", vlan: 57 }, [{ name: "br-prod", role: "bridge" }]],
-    [{ type: "bridge" }, [{ name: "cni0", role: "bridge" }]],
-    // The host routes for these, so a bridge that the plugin creates is enough.
-    [{ type: "bridge", bridge: "br0", isGateway: true }, []],
-    [{ type: "bridge", bridge: "br0", ipMasq: true }, []],
-    [{ type: "macvlan", master: "eth1" }, [{ name: "eth1", role: "master" }]],
+    [{ type: "bridge", bridge: "br-prod" }, []],
+    [{ type: "macvlan", master: "eth1" }, [{ name: "eth1", role: "master", isWhole: true }]],
+    [{ type: "ipvlan", master: "eth1", mtu: 9000 }, [{ name: "eth1", role: "master", mtu: 9000, isWhole: true }]],
     [{ type: "macvlan" }, []],
     [{ type: "vlan", master: "bond0", vlanId: 57 }, [{ name: "bond0", role: "master" }]],
     [{ type: "ipvlan", master: "eth0", linkInContainer: true }, []],
@@ -23,6 +21,28 @@ describe("needsOfText", () => {
     [{ type: "macvlan", master: 5 }, []],
   ] as const)("finds the interfaces that %j needs", (plugin, links) => {
     expect(needsOf(plugin)?.links).toEqual([...links]);
+  });
+
+  test.each([
+    [{ type: "bridge", bridge: "br-prod", vlan: 57 }, { bridge: "br-prod" }],
+    [{ type: "bridge" }, { bridge: "cni0" }],
+    // The host routes for these, so a bridge that the plugin creates is enough.
+    [{ type: "bridge", bridge: "br0", isGateway: true }, undefined],
+    [{ type: "bridge", bridge: "br0", ipMasq: true }, undefined],
+    [{ type: "macvlan", bridge: "br0" }, undefined],
+  ] as const)("finds the bridge that must lead out of the host for %j", (plugin, bridge) => {
+    expect(needsOf(plugin)?.bridge).toEqual(bridge);
+  });
+
+  test("adds what the annotations say about the uplink, and leaves a bridge without one to the plugin", () => {
+    const conf = '{"cniVersion":"1.0.0","name":"n","type":"bridge","bridge":"br0"}';
+    const needs = (uplink: UplinkWish): object | undefined =>
+      needsOfText(conf, { what: "n", defaultName: "n" }, uplink)[0];
+    expect(needs({ need: { uplink: "eth1.57", vlan: 57 } })).toMatchObject({
+      bridge: { bridge: "br0", uplink: "eth1.57", vlan: 57 },
+    });
+    expect(needs({ isNone: true })).not.toHaveProperty("bridge");
+    expect(needs({ isOpen: true })).toMatchObject({ bridge: { bridge: "br0" }, isOpen: true });
   });
 
   test.each([

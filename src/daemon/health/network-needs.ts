@@ -2,22 +2,45 @@ import type { JsonText } from "../../base/brand.ts";
 import { ipamOf } from "../../cni/ipam.ts";
 import { asJsonText, jsonKind, memberText, stringMember } from "../../cni/json-text.ts";
 import { isPluginType, parseNetworkConf, type NetworkConf, type PluginConf } from "../../cni/network-conf.ts";
-import type { LinkNeed, PluginNeeds } from "../../readiness/network-rules.ts";
+import type { LinkNeed } from "../../readiness/master-rules.ts";
+import type { PluginNeeds } from "../../readiness/network-rules.ts";
+import type { UplinkWish } from "./uplink-wish.ts";
 
 /** What the plugins of a network need from the host. Throws a LeveeError when the configuration is unusable. */
-export function needsOfText(text: string, options: { readonly what: string; readonly defaultName: string }): Needs {
-  return needsOfConf(parseNetworkConf(asJsonText(text, options.what), options));
+export function needsOfText(
+  text: string,
+  options: { readonly what: string; readonly defaultName: string },
+  uplink?: UplinkWish,
+): Needs {
+  return needsOfConf(parseNetworkConf(asJsonText(text, options.what), options), uplink);
 }
 
 export type Needs = readonly PluginNeeds[];
 
-export function needsOfConf(conf: NetworkConf): Needs {
+export function needsOfConf(conf: NetworkConf, uplink: UplinkWish = {}): Needs {
   return conf.plugins.map((plugin) => ({
     programs: programsOf(plugin),
+    cniVersion: conf.cniVersion,
     links: linksOf(plugin),
+    ...bridgeOfPlugin(plugin, uplink),
     ...vlanBridgesOf(plugin),
     ...daemonOf(plugin),
+    ...(uplink.isOpen === true && plugin.type === "bridge" ? { isOpen: true } : {}),
   }));
+}
+
+function bridgeOfPlugin({ type, text }: PluginConf, wish: UplinkWish): Pick<PluginNeeds, "bridge"> {
+  const bridge = type === "bridge" && wish.isNone !== true ? bridgeToLookFor(text) : undefined;
+  return bridge === undefined ? {} : { bridge: { bridge, ...wish.need } };
+}
+
+/**
+ * The bridge that must exist before a pod is attached. The bridge plugin creates a missing bridge. That is enough where
+ * the host routes for it; otherwise the bridge needs an uplink, and one that the plugin creates has none.
+ */
+export function bridgeToLookFor(text: JsonText): string | undefined {
+  const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isSet(text, key));
+  return isRouted ? undefined : bridgeOf(text);
 }
 
 const dhcpSocket = "/run/cni/dhcp.sock";
@@ -38,13 +61,11 @@ function programsOf({ type, text }: PluginConf): readonly string[] {
 
 function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
   switch (type) {
-    case "bridge":
-      return bridgeNeeds(text);
     case "macvlan":
     case "ipvlan":
     case "vlan":
       // Without a name the plugin takes the interface of the default route.
-      return isSet(text, "linkInContainer") ? [] : named(stringMember(text, "master"), "master");
+      return isSet(text, "linkInContainer") ? [] : named(stringMember(text, "master"), "master", onMaster(type, text));
     case "sriov":
       return named(stringMember(text, "master"), "master");
     case "host-device":
@@ -52,15 +73,6 @@ function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
     default:
       return [];
   }
-}
-
-/**
- * The bridge plugin creates a missing bridge. That is enough where the host routes for it; otherwise the bridge needs an
- * uplink, and one that the plugin creates has none.
- */
-function bridgeNeeds(text: JsonText): readonly LinkNeed[] {
-  const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isSet(text, key));
-  return isRouted ? [] : named(bridgeOf(text), "bridge");
 }
 
 function bridgeOf(text: JsonText): string {
@@ -81,8 +93,14 @@ export function deviceOf(text: JsonText): string {
   return stringMember(text, "device");
 }
 
-function named(name: string, role: LinkNeed["role"]): readonly LinkNeed[] {
-  return name === "" ? [] : [{ name, role }];
+function named(name: string, role: LinkNeed["role"], more: Partial<LinkNeed> = {}): readonly LinkNeed[] {
+  return name === "" ? [] : [{ name, role, ...more }];
+}
+
+/** The kernel gives all that a port receives to its bridge or bond, so macvlan and ipvlan cannot have it. */
+function onMaster(type: string, text: JsonText): Partial<LinkNeed> {
+  const mtu = Number(memberText(text, "mtu") ?? 0);
+  return { ...(mtu > 0 ? { mtu } : {}), ...(type === "vlan" ? {} : { isWhole: true }) };
 }
 
 function isSet(text: JsonText, key: string): boolean {

@@ -54,6 +54,8 @@ beforeEach(() => {
 function fakeHand(): Hand {
   const fake = {
     supports: () => true,
+    busy: 0,
+    run: () => Promise.resolve({ exitCode: 1, stdout: new Uint8Array() }),
     links: () => {
       looks += 1;
       return Promise.resolve({ names: links, isTruncated });
@@ -89,7 +91,7 @@ async function make(): Promise<NetworkWatch> {
   watch = new NetworkWatch({
     clock,
     logger: silentLogger,
-    config: { confDir: "/nowhere" },
+    config: { confDir: "/nowhere", uplinkGate: 1 },
     view: { networks: () => definitions },
     journal: { all: () => records },
     eventTeller: {
@@ -155,17 +157,25 @@ describe("NetworkWatch", () => {
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
   });
 
-  test("reports a bridge that has only pods as one without an uplink, unless the look failed", async () => {
+  test("a bridge that has only pods is not ready for want of an uplink, unless the look failed", async () => {
     definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
     await make();
     expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
     ports["br-lan"] = ["veth0a1b2c3d"];
     await turn(60_000);
-    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: ["host bridge br-lan has no uplink"] }]);
+    const reasons = ["host bridge br-lan has no uplink (ip link set DEVICE master br-lan)"];
+    expect(watch.networks()).toMatchObject([{ state: "not-ready", reasons }]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
     ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
-    await turn(60_000);
-    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
-    expect(events).toEqual([]);
+    // A pod that is kept back asks again, and waits for no tick.
+    await watch.lookAgain("prod/lan", definitions[0]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
+    nowMs += 1_000;
+    await watch.lookAgain("prod/lan", definitions[0]);
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth1"]);
+    expect(watch.keptFrom("prod/none")).toBeUndefined();
   });
 
   test("knows the age of its last look", async () => {

@@ -6,6 +6,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { View } from "../../view/view.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
@@ -13,12 +14,13 @@ import { NetworkBook, unseenHost } from "./network-book.ts";
 import { lookAtHost } from "./look-at-host.ts";
 import { deviceOf } from "./network-needs.ts";
 import { NetworkTeller } from "./network-teller.ts";
+import { PluginVersions } from "./plugin-versions.ts";
 import type { Service } from "../service.ts";
 
 interface NetworkWatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly config: Pick<DaemonConfig, "confDir">;
+  readonly config: Pick<DaemonConfig, "confDir" | "uplinkGate">;
   readonly view: Pick<View, "networks">;
   readonly eventTeller: EventTeller;
   readonly journal: Pick<Journal, "all">;
@@ -32,6 +34,8 @@ interface NetworkWatchOptions {
 /** Interfaces and programs of a host rarely change. */
 const lookMs = 60_000;
 const lookAgeMsMax = 300_000;
+/** How old a look may be that keeps pods from a network. */
+const youngMs = 1_000;
 /** How soon a changed definition is judged, and a new hand is used. */
 const tickMs = 10_000;
 /** Definitions read in one go; an arriving call waits for no more than that. */
@@ -43,7 +47,7 @@ const filesMax = 100;
 /** Watches which networks can be attached on this node: whether their programs and host interfaces exist. */
 export class NetworkWatch implements Service {
   readonly #options: NetworkWatchOptions;
-  readonly #book = new NetworkBook();
+  readonly #book: NetworkBook;
   readonly #teller: NetworkTeller;
   readonly #stopTicks: Cancel;
   #list: readonly NetworkReadiness[] | undefined;
@@ -52,9 +56,12 @@ export class NetworkWatch implements Service {
   #lookedWith: Hand | undefined;
   #looking: Promise<void> | undefined;
   #isStopped = false;
+  readonly #versions = new PluginVersions();
+  #host = unseenHost;
 
   constructor(options: NetworkWatchOptions) {
     this.#options = options;
+    this.#book = new NetworkBook(options.config.uplinkGate !== 0);
     this.#teller = new NetworkTeller(options.eventTeller, options.nodeName);
     this.#stopTicks = options.clock.every(tickMs, () => this.#tick());
     this.#tick();
@@ -68,6 +75,38 @@ export class NetworkWatch implements Service {
   /** Age of the last look at the host; undefined before the first one, and after it has expired. */
   ageMs(): number | undefined {
     return this.#judgedMs === undefined ? undefined : this.#options.clock.monotonicMs() - this.#judgedMs;
+  }
+
+  /** Why pods are kept from a network, by the last look; undefined when there was none at this definition. */
+  keptFrom(network: string, definition?: NetworkDefinition): readonly string[] | undefined {
+    const known = this.#book.of(network);
+    if (known === undefined || this.#judgedMs === undefined) return undefined;
+    // A definition without a configuration means a file, which is read with every look.
+    if (definition?.config !== undefined && !this.#book.knows(network, definition)) return undefined;
+    return known.verdict.gates ?? [];
+  }
+
+  /** Folders of the host that are there as long as a network is as the last look saw it. */
+  signsOf(network: string): readonly string[] {
+    const bridges = (this.#book.of(network)?.needs ?? []).flatMap(({ bridge }) => bridge?.bridge ?? []);
+    return bridges.flatMap((bridge) => {
+      const ports = (this.#host.uplinks(bridge) ?? []).map(({ name }) => `/sys/class/net/${bridge}/brif/${name}`);
+      return [`/sys/class/net/${bridge}/bridge`, ...ports.slice(0, 1)];
+    });
+  }
+
+  /**
+   * Looks again, unless the last look is young: a pod that is kept back asks every few seconds, and so may hundreds. A
+   * definition that no look has seen does not wait for that.
+   */
+  async lookAgain(network: string, definition?: NetworkDefinition): Promise<void> {
+    await this.settled();
+    const isNew = definition !== undefined && this.keptFrom(network, definition) === undefined;
+    const isYoung = this.#options.clock.monotonicMs() - this.#lookedMs < youngMs;
+    if ((isYoung && !isNew) || this.#options.resident() === undefined) return;
+    this.#lookedMs = Number.NEGATIVE_INFINITY;
+    this.#tick();
+    await this.settled();
   }
 
   /** Resolves when no look is under way. */
@@ -107,7 +146,10 @@ export class NetworkWatch implements Service {
     const folders = this.#options.pluginFolders(hand);
     const [programs, bridges, vlanBridges] = [this.#book.programs(), this.#book.bridges(), this.#book.vlanBridges()];
     const [sockets, held] = [this.#book.sockets(), this.#heldDevices()];
-    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, vlanBridges, sockets, held }));
+    const [wantsVlans, masters, versions] = [this.#book.wantsVlans(), this.#book.masters(), this.#versions];
+    const links = { masters, bridges, wantsVlans, vlanBridges, held };
+    this.#host = await lookAtHost(hand, { programs, folders, versions, sockets, ...links });
+    this.#book.judge(this.#host);
     this.#judgedMs = clock.monotonicMs();
     this.#list = undefined;
     this.#teller.tell(this.#book.all());
@@ -116,7 +158,8 @@ export class NetworkWatch implements Service {
   /** Without a hand the last look expires, so that a network does not stay ready because it once was. */
   #forgetLook(): void {
     if (this.#options.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
-    this.#book.judge(unseenHost);
+    this.#host = unseenHost;
+    this.#book.judge(this.#host);
     this.#judgedMs = undefined;
   }
 

@@ -13,7 +13,7 @@ import { JournalWatch } from "./journal-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-interface NodeHealthNeeds {
+interface NodeHealthNeeds extends Pick<RouteOptions, "node" | "story"> {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "healthPort" | "metricsPort">;
   readonly logger: Logger;
@@ -23,7 +23,6 @@ interface NodeHealthNeeds {
   readonly measures: CallMetrics;
   /** How well the local copies follow the API server; undefined without an API server. */
   readonly sourceHealth: (() => readonly ReflectorHealth[]) | undefined;
-  readonly node: RouteOptions["node"];
 }
 
 /** Starts the checks of this node and the two ports, health and metrics. */

@@ -19,6 +19,7 @@ import type { Service } from "../service.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import type { ResidentHand } from "../undo/residents.ts";
 import { Canary } from "./canary.ts";
+import type { NetworkGate } from "./network-gate.ts";
 import { NetworkWatch } from "./network-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { pluginFolders } from "./plugin-folders.ts";
@@ -33,7 +34,11 @@ interface NodeWatchNeeds {
   readonly journal: Pick<Journal, "all">;
   readonly networks: { readonly view: View; readonly confs: ConfCache };
   readonly eventTeller: EventTeller;
-  readonly shown: { readonly checks: NodeChecks; readonly metrics: MetricsRegistry };
+  readonly shown: {
+    readonly checks: NodeChecks;
+    readonly metrics: MetricsRegistry;
+    readonly networkGate: NetworkGate;
+  };
   readonly resident: () => ResidentHand | undefined;
   /** The primary network's file, if the conf directory knows it. */
   readonly primaryPath: () => string | undefined;
@@ -42,7 +47,7 @@ interface NodeWatchNeeds {
 /** Starts the watches that use the resident hand: do plugins run, which networks work, does the node need a reboot. */
 export function startNodeWatch(needs: NodeWatchNeeds): Service {
   const { clock, config, logger, bootId, nodeName, journal, eventTeller, resident } = needs;
-  const { checks, metrics } = needs.shown;
+  const { checks, metrics, networkGate } = needs.shown;
   const hand = (): Hand | undefined => resident()?.hand;
   const canary = new Canary({ clock, resident, folders: (asked) => pluginFolders({ config, journal }, asked) });
   const networks = new NetworkWatch({
@@ -57,6 +62,7 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
     pluginFolders: (asked) => pluginFolders({ config, journal }, asked).folders,
     primary: () => primaryConf(needs),
   });
+  networkGate.source = networks;
   checks.networks = () => networks.networks();
   checks.networksAgeMs = () => networks.ageMs();
   checks.add(() => {

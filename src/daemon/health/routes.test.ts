@@ -4,11 +4,19 @@ import { silentLogger, type Logger } from "../../base/log.ts";
 import { failed, passed, type Check } from "../../readiness/check.ts";
 import { CallMetrics } from "../metrics/call-metrics.ts";
 import { MetricsRegistry } from "../metrics/metrics-registry.ts";
-import { answerHttp } from "./routes.ts";
+import type { HttpAnswer } from "../metrics/http-exchange.ts";
+import { answerHttp, type RouteOptions } from "./routes.ts";
 import { NodeChecks } from "./node-checks.ts";
 
-function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => readonly Check[] } = {}): {
-  readonly get: (path: string, serves?: "health" | "all") => ReturnType<typeof answerHttp>;
+interface Changes {
+  readonly stuckMs?: number;
+  readonly checks?: () => readonly Check[];
+  readonly story?: RouteOptions["story"];
+}
+
+function setUp(changes: Changes = {}): {
+  readonly get: (path: string, serves?: "health" | "all") => HttpAnswer;
+  readonly getLater: (path: string, serves?: "health" | "all") => Promise<HttpAnswer>;
   readonly metrics: MetricsRegistry;
   readonly errors: unknown[];
 } {
@@ -22,6 +30,7 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
     measures: new CallMetrics(metrics),
     logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
     node: () => ({}),
+    story: changes.story ?? (() => Promise.resolve(undefined)),
   };
   const journal = {
     unwritable: undefined,
@@ -31,16 +40,15 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
     leaks: 0,
     attachments: 0,
   };
+  const get = (target: string, serves: "health" | "all" = "all"): ReturnType<typeof answerHttp> => {
+    const [path = "", query = ""] = target.split("?");
+    return answerHttp({ method: "GET", path, query: new Set([query]) }, { ...options, journal: () => journal, serves });
+  };
   return {
     metrics,
     errors,
-    get: (target, serves = "all") => {
-      const [path = "", query = ""] = target.split("?");
-      return answerHttp(
-        { method: "GET", path, query: new Set([query]) },
-        { ...options, journal: () => journal, serves },
-      );
-    },
+    get: (target, serves) => get(target, serves) as HttpAnswer, // all but /podz answer at once
+    getLater: async (target, serves) => await get(target, serves),
   };
 }
 
@@ -90,6 +98,38 @@ describe("answerHttp", () => {
     });
     expect(get("/metrics").status).toBe(500);
     expect(errors).toEqual([{ path: "/metrics", reason: "Cannot answer: a defect" }]);
+  });
+});
+
+describe("answerHttp about a pod", () => {
+  const timeline = { namespace: "shop", name: "web-0", entries: [] };
+
+  test("/podz tells the story of the pod that the path names, and not on the health port", async () => {
+    const asked: object[] = [];
+    const { getLater, metrics } = setUp({
+      story: (pod) => {
+        asked.push(pod);
+        return Promise.resolve({ timeline, attachments: [] });
+      },
+    });
+    const answer = await getLater("/podz/shop/web-0/4b1f-7");
+    expect(answer).toMatchObject({ status: 200, contentType: "application/json" });
+    expect(JSON.parse(answer.body)).toEqual({ timeline, attachments: [] });
+    expect(asked).toEqual([{ namespace: "shop", name: "web-0", uid: "4b1f-7" }]);
+    expect((await getLater("/podz/shop/web-0/4b1f-7", "health")).status).toBe(404);
+    for (const path of ["/podz", "/podz/shop/web-0", "/podz/shop/../x", "/podz/a/b/c/d", "/podz/shop/%2e%2e/u"])
+      expect((await getLater(path)).status).toBe(404);
+    expect(asked).toHaveLength(1);
+    expect(metrics.render()).toContain('{handler="/podz",code="200",method="get"} 1\n');
+  });
+
+  test("/podz is 404 for a stranger, 503 when too many ask, 500 with a line in the log for a defect", async () => {
+    const path = "/podz/shop/web-0/u";
+    expect((await setUp().getLater(path)).status).toBe(404);
+    expect((await setUp({ story: () => Promise.resolve("busy") }).getLater(path)).status).toBe(503);
+    const { getLater, errors } = setUp({ story: () => Promise.reject(new Error("a defect")) });
+    expect((await getLater(path)).status).toBe(500);
+    expect(errors).toEqual([{ path: "/podz", reason: "Cannot answer: a defect" }]);
   });
 });
 

@@ -2,6 +2,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
+import type { PodStoryAnswer, WholePodName } from "../../wire/pod-story.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
@@ -14,6 +15,8 @@ export interface RouteOptions {
   readonly checks: NodeChecks;
   /** For `levee check node --all`. */
   readonly node: () => object;
+  /** For the console; undefined for a pod that this daemon does not know by this UID. */
+  readonly story: (pod: WholePodName) => Promise<PodStoryAnswer | "busy" | undefined>;
   readonly journal: () => JournalFacts;
   /** The health port serves health alone, the metrics port everything. */
   readonly serves: "health" | "all";
@@ -22,8 +25,10 @@ export interface RouteOptions {
 const text = "text/plain; charset=utf-8";
 
 /** Answers kubelet, Prometheus and `levee check node --all` from memory, and counts requests as Multus does. */
-export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer {
+export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer | Promise<HttpAnswer> {
   const { measures, logger } = options;
+  const pod = options.serves === "all" ? podInPath(request.path) : undefined;
+  if (pod !== undefined) return answerStory(pod, request, options);
   const route =
     options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
@@ -66,6 +71,35 @@ const allRoutes: Readonly<Record<string, Route>> = {
     body: `${JSON.stringify(node())}\n`,
   }),
 };
+
+/** `/podz/NAMESPACE/NAME/UID`. */
+function podInPath(path: string): WholePodName | undefined {
+  const [, namespace, name, uid] = podPath.exec(path) ?? [];
+  return namespace === undefined || name === undefined || uid === undefined ? undefined : { namespace, name, uid };
+}
+
+const podPath = /^\/podz\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})\/([A-Za-z0-9-]{1,64})$/u;
+
+async function answerStory(pod: WholePodName, request: HttpRequest, options: RouteOptions): Promise<HttpAnswer> {
+  const answer = await storyOf(pod, options);
+  options.measures.requested("/podz", request.method.toLowerCase(), answer.status);
+  return answer;
+}
+
+async function storyOf(pod: WholePodName, { story, logger }: RouteOptions): Promise<HttpAnswer> {
+  try {
+    const found = await story(pod);
+    if (found === undefined) return { status: 404, contentType: text, body: "this daemon knows no such pod\n" };
+    if (found === "busy") return { status: 503, contentType: text, body: "too many ask at once\n" };
+    return { status: 200, contentType: "application/json", body: `${JSON.stringify(found)}\n` };
+  } catch (thrown) {
+    logger.error("Cannot answer a request over HTTP", {
+      path: "/podz",
+      reason: toLeveeError(thrown, "Cannot answer").message,
+    });
+    return { status: 500, contentType: text, body: "internal error; see the daemon's log\n" };
+  }
+}
 
 const loadFamilies = [
   "levee_waiting",

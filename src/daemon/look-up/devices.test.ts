@@ -80,7 +80,7 @@ async function writeCheckpoint(): Promise<void> {
 test("withDevices reads the checkpoint where the kubelet has no socket", async () => {
   await writeCheckpoint();
   expect(await devicesOf(undefined, "x/y")).toEqual([undefined, "d1"]);
-  expect(notes).toEqual([]);
+  expect(notes).toEqual(["default/n gets the device d1 of x/y, from the device plugin"]);
 });
 
 for (const [how, answer] of [
@@ -91,7 +91,7 @@ for (const [how, answer] of [
     await writeCheckpoint();
     server = await kubeletSocket(join(kubeletDir, "pod-resources/kubelet.sock"), answer);
     expect(await devicesOf("x/y", undefined)).toEqual(["d1", undefined]);
-    expect(notes.length).toBe(1);
+    expect(notes.length).toBe(2);
     expect(notes[0]).toStartWith("the kubelet's checkpoint has its devices, because the socket failed: Cannot ");
   });
 }

@@ -75,6 +75,7 @@ test("findPod uses the annotations that came with the call for an unknown pod", 
   expect(found).toEqual({
     ...pod("u2"),
     annotations: { "k8s.v1.cni.cncf.io/networks": "a@b", "kubernetes.io/config.source": "api" },
+    isFromCall: true,
   });
   expect(how).toBe("its annotations came with the call");
 });

@@ -9,7 +9,6 @@ import { subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import type { ConfCache } from "./conf-cache.ts";
-import { withDevices } from "./devices.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { findPod } from "./find-pod.ts";
 import { liveNetworks } from "./live-networks.ts";
@@ -78,7 +77,7 @@ export class LookUp {
 
   /** The request by the annotations in the call's configuration, and the configuration and device of each network. */
   async behindLine(call: LookUpCaller, request: LookUpRequest, found: Found, conf: NetConf): Promise<FoundNetworks> {
-    const { clock, config, confs, timeline } = this.#needs;
+    const { clock, config, confs, timeline, view } = this.#needs;
     // `beforeLine` has waited for the daemon's own file. Only a file that the conf names is waited for here.
     if (config.readinessindicatorfile === "")
       await awaitReadinessFile({ path: conf.readinessindicatorfile, endsMs: found.readyByMs, caller: call }, clock);
@@ -87,8 +86,9 @@ export class LookUp {
     const sources = { confs, view: this.#live(limit) };
     const networks = await this.#telling(wanted.pod, resolveNetworks(wanted, conf, sources));
     if (wanted.pod === undefined || !needsDevices(networks)) return { wanted, networks };
+    const { withDevices } = await import("./devices.ts");
     const note = (detail: string): void => timeline.note(subjectOfCall(request), "found", { detail });
-    const options = { kubeletDir: config.kubeletDir, clock, limitMs: config.addLookupMs, signal: call.signal, note };
+    const options = { ...config, limitMs: config.addLookupMs, clock, signal: call.signal, live: view.live, note };
     return { wanted, networks: await withDevices(networks, wanted.pod, options) };
   }
 

@@ -10,7 +10,7 @@ import { auxiliaryChain } from "./auxiliary-chain.ts";
 import { findConfByName, hasConfs } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { definitionOf, unreadText, type NetworkLookup, type PodRequest } from "./pod-request.ts";
-import { resourceNameAnnotation } from "../../base/annotations.ts";
+import { deviceRequestAnnotation, resourceNameAnnotation } from "../../base/annotations.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
@@ -166,9 +166,9 @@ function parseSpec(
   }
 }
 
-function resourceOf({ annotations }: NetworkDefinition): { readonly resourceName?: string } {
+function resourceOf({ annotations }: NetworkDefinition): Pick<NetworkSource, "resourceName" | "deviceRequest"> {
   const resourceName = annotations[resourceNameAnnotation] ?? "";
-  return resourceName === "" ? {} : { resourceName };
+  return resourceName === "" ? {} : { resourceName, deviceRequest: annotations[deviceRequestAnnotation] ?? "" };
 }
 
 function noDefaultNetwork(): LeveeError {

@@ -45,6 +45,7 @@ export function podOfRuntime(
     annotations,
     priority: undefined,
     isStatic: source !== undefined && source !== "api",
+    isFromCall: true,
   };
 }
 

@@ -14,7 +14,8 @@ export interface HttpAnswer {
 
 interface HttpOptions {
   readonly clock: Clock;
-  readonly answer: (request: HttpRequest) => HttpAnswer;
+  /** Rejects never. */
+  readonly answer: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
   /** Called for requests that never reach `answer`. */
   readonly onRefused: (status: number) => void;
 }
@@ -48,6 +49,8 @@ export class HttpExchange {
   #head: Buffer = Buffer.alloc(0);
   /** The part of the answer that the kernel has not taken yet; undefined before the answer. */
   #unsent: Buffer | undefined;
+  #isAnswering = false;
+  #isClosed = false;
 
   constructor(socket: HttpSocket, options: HttpOptions) {
     this.#socket = socket;
@@ -57,12 +60,20 @@ export class HttpExchange {
 
   /** Bytes after the head are read and dropped: closing with unread bytes would reset the connection and lose the answer. */
   receive(chunk: Buffer): void {
-    if (this.#unsent !== undefined) return;
+    if (this.#isAnswering) return;
     this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytesMax + 1 - this.#head.length)]);
     const end = this.#head.indexOf("\r\n\r\n");
     if (end === -1 && this.#head.length <= headBytesMax) return;
+    this.#isAnswering = true;
     const answer =
       end === -1 ? refusal(431, this.#options) : respond(this.#head.toString("latin1", 0, end), this.#options);
+    if (typeof answer === "string") this.#send(answer);
+    else void answer.then((text) => this.#send(text));
+  }
+
+  /** The peer may have gone while the answer was looked for. */
+  #send(answer: string): void {
+    if (this.#isClosed) return;
     this.#unsent = Buffer.from(answer);
     this.drain();
   }
@@ -80,11 +91,12 @@ export class HttpExchange {
   }
 
   closed(): void {
+    this.#isClosed = true;
     this.#stopTimer();
   }
 }
 
-function respond(head: string, options: HttpOptions): string {
+function respond(head: string, options: HttpOptions): string | Promise<string> {
   const [line = ""] = head.split("\r\n", 1);
   const match = /^(\S+) (\/\S*) HTTP\/1\.[01]$/u.exec(line);
   if (match === null) return refusal(400, options);
@@ -92,7 +104,8 @@ function respond(head: string, options: HttpOptions): string {
   if (method !== "GET" && method !== "HEAD") return refusal(405, options);
   const [path = "", query = ""] = target.split("?", 2);
   const names = query.split("&").map((pair) => pair.split("=", 1)[0] ?? "");
-  return printed(method, options.answer({ method, path, query: new Set(names) }));
+  const answer = options.answer({ method, path, query: new Set(names) });
+  return "then" in answer ? answer.then((later) => printed(method, later)) : printed(method, answer);
 }
 
 function refusal(status: 400 | 405 | 431, options: HttpOptions): string {

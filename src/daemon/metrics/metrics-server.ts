@@ -10,7 +10,7 @@ export interface MetricsServerOptions {
   readonly reach: "node" | "any";
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly answer: (request: HttpRequest) => HttpAnswer;
+  readonly answer: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
   readonly onRefused: (status: number) => void;
   /** Replaced in tests of machines without IPv6 or with a taken port. */
   readonly listen?: typeof listen;

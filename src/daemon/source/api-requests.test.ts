@@ -6,12 +6,17 @@ import { KubeError, type FollowableApi, type KubeRequest, type LinesOptions } fr
 import { page } from "../../kube/client/fake-api.fixture.ts";
 import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
+import type { ClaimView } from "../../view/claim-view.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { kubeView } from "./kube-view.ts";
 
 const hourMs = 3_600_000;
 const namespace = "default" as Namespace;
+const noClaims: ClaimView = {
+  claim: () => Promise.reject(new Error("not asked")),
+  published: () => Promise.reject(new Error("not asked")),
+};
 
 /** Counts requests by kind, and ends every watch in its time. */
 class CountingServer implements FollowableApi {
@@ -79,7 +84,7 @@ test("a node at rest asks 18 times an hour, and never etcd", async () => {
 
 test("a read that is given up gives its turn back, and networks do not keep back pods", async () => {
   const { clock, server, cluster } = await node();
-  const { live } = kubeView(cluster, "the server", clock);
+  const { live } = kubeView(cluster, { server: "the server", clock, claims: noClaims });
   const read = (name: string, signal: AbortSignal): Promise<unknown> =>
     live?.readNetwork(namespace, name, signal) ?? Promise.reject(new Error("no live view"));
   server.asked.clear();
@@ -99,7 +104,7 @@ test("a read that is given up gives its turn back, and networks do not keep back
 
 test("a storm of calls cannot make a node ask more than its pace allows", async () => {
   const { clock, server, cluster } = await node();
-  const view = kubeView(cluster, "the server", clock);
+  const view = kubeView(cluster, { server: "the server", clock, claims: noClaims });
   const statusTeller = new KubeStatusTeller({
     api: server,
     view,

@@ -9,6 +9,7 @@ export function directoryView(directory: Directory): View {
     findNetwork: (namespace, name) => directory.findNetwork(namespace, name),
     networks: () => directory.networks(),
     pods: () => directory.pods(),
+    onPodChange: (listener) => directory.onPodChange(listener),
     problems: () => unreadFiles(directory),
   };
 }

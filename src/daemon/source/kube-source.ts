@@ -11,6 +11,7 @@ import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
 import { KubeStatusTeller } from "../tell/kube-status-teller.ts";
+import { LateClaims } from "./late-claims.ts";
 import { kubeView } from "./kube-view.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
@@ -31,7 +32,9 @@ export function openCluster({ config, access, nodeName, namespace, clock, logger
   const api = new ApiClient({ access, clock });
   const isNamed: NamesPod = (of, labels) => isSelected(config.criticalPods, of, labels);
   const cluster = new ClusterView({ api, clock, logger, nodeName, isNamed });
-  const view = kubeView(cluster, access.server, clock);
+  const isUsed = (): boolean => [...cluster.pods()].some((pod) => pod.claims !== undefined);
+  const claims = new LateClaims({ api, clock, logger, nodeName, isUsed });
+  const view = kubeView(cluster, { server: access.server, clock, claims });
   const helpOfStatuses = "Network-status annotations by outcome";
   const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);
   const events = metrics.counter("levee_events_total", "Events by outcome", ["outcome"]);
@@ -56,6 +59,7 @@ export function openCluster({ config, access, nodeName, namespace, clock, logger
     async close() {
       await statusTeller.close();
       eventTeller.close();
+      await claims.close();
       await cluster.close();
       api.close();
     },

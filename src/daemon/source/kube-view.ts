@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
+import type { ClaimView } from "../../view/claim-view.ts";
 import type { LiveView, View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
@@ -12,15 +13,22 @@ const readMsMax = 10_000;
  */
 const nodePace = { burst: 256, refillMs: 100 };
 
+interface KubeViewParts {
+  readonly server: string;
+  readonly clock: Clock;
+  readonly claims: ClaimView;
+}
+
 /** The local copy of the cluster as a view of pods and networks, with the API server itself behind it. */
-export function kubeView(cluster: ClusterView, server: string, clock: Clock): View {
+export function kubeView(cluster: ClusterView, { server, clock, claims }: KubeViewParts): View {
   return {
     findPod: (namespace, name) => cluster.findPod(namespace, name),
     waitForPod: (wanted, signal) => cluster.waitForPod(wanted, signal),
     findNetwork: (namespace, name) => cluster.findNetwork(namespace, name),
     networks: () => [...cluster.networks()],
     pods: () => (cluster.health().pods.isSynced ? [...cluster.pods()] : undefined),
-    live: liveView(cluster, server, clock),
+    onPodChange: (listener) => cluster.onPodChange(listener),
+    live: liveView(cluster, { server, clock, claims }),
   };
 }
 
@@ -34,7 +42,7 @@ export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | unde
   return Math.max(pods.failingSinceMs ?? 0, networks.failingSinceMs ?? 0);
 }
 
-function liveView(cluster: ClusterView, server: string, clock: Clock): LiveView {
+function liveView(cluster: ClusterView, { server, clock, claims }: KubeViewParts): LiveView {
   // Networks that do not exist must not keep back the reads of pods.
   const [podPace, networkPace] = [new TokenBucket(clock, nodePace), new TokenBucket(clock, nodePace)];
   const turn = async (pace: TokenBucket, signal: AbortSignal): Promise<void> => {
@@ -55,6 +63,7 @@ function liveView(cluster: ClusterView, server: string, clock: Clock): LiveView 
       await turn(networkPace, signal);
       return await cluster.readNetwork(namespace, name, readMsMax, signal);
     },
+    claims,
     isSynced: () => cluster.synced(),
     awaySinceMs: () => awaySinceMs(cluster),
     podsSynced: () => cluster.podsSynced(),

@@ -9,6 +9,7 @@ import { removeDeviceInfo } from "../chains/device-info.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { EventTeller } from "./event-teller.ts";
 import type { StatusTeller } from "./status-teller.ts";
+import type { Chain } from "../../cni/chain.ts";
 import { AttachedTeller } from "./tell-attached.ts";
 
 /** In a storm a pod takes longer than this to start. Each waiting status keeps a few KiB of results meanwhile. */
@@ -66,6 +67,17 @@ export class Afterwork {
     this.#teller.tellSoon(token);
   }
 
+  /** The networks of a running pod have changed. Its status comes last. */
+  async changed(before: AttachmentRecord, now: AttachmentRecord): Promise<void> {
+    const { mirror, config, logger } = this.#needs;
+    const gone = before.chains.filter((chain) => !now.chains.includes(chain));
+    const came = now.chains.filter((chain) => !before.chains.includes(chain));
+    await mirror.change(before, now);
+    const hasFile = (chain: Chain): boolean => !came.some(({ network, ifname }) => isOf(chain, network, ifname));
+    await removeDeviceInfo({ ...before, chains: gone.filter(hasFile) }, config.deviceInfoDir, logger);
+    this.#teller.tellChange(now, { gone, came });
+  }
+
   /** A call came back for an attachment that the last daemon committed, and perhaps did not mirror. */
   resumed(record: AttachmentRecord): void {
     void this.#needs.mirror.write(record);
@@ -121,4 +133,8 @@ export class Afterwork {
     this.#repairSome(repairedAtEndMax);
     await this.#needs.mirror.settled();
   }
+}
+
+function isOf(chain: Chain, network: string, ifname: string): boolean {
+  return chain.network === network && chain.ifname === ifname;
 }

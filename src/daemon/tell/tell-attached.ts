@@ -36,6 +36,12 @@ export interface TellNeeds {
   readonly statusTime: Pick<SpareTime, "do">;
 }
 
+/** What a change took from a pod, and what it gave. */
+interface ChangedChains {
+  readonly gone: readonly Chain[];
+  readonly came: readonly Chain[];
+}
+
 /** Tells the API server what a pod got: an event for each interface, and the pod's annotation. */
 export class AttachedTeller {
   readonly #needs: TellNeeds;
@@ -67,11 +73,24 @@ export class AttachedTeller {
         return;
       }
       const telling = status === undefined ? undefined : this.#tellStatus(status, record);
-      idle.do(() => this.#tellEvents(record));
+      idle.do(() => this.#tellEvents(record, record.chains));
       await telling;
     } catch (thrown) {
       this.#logUntold(record, thrown);
     }
+  }
+
+  /** The networks of a running pod have changed: an event for each, and the pod's annotation. Never rejects. */
+  tellChange(record: AttachmentRecord, { gone, came }: ChangedChains): void {
+    const { eventTeller, statusTeller } = this.#needs;
+    if (statusTeller === silentStatusTeller) return;
+    const tell = (reason: string, message: string): void =>
+      eventTeller.aboutPod(record.pod, { type: "Normal", reason, message });
+    for (const chain of gone) tell("RemovedInterface", `Remove ${chain.ifname} from ${chain.network}`);
+    this.#tellEvents(record, came);
+    void statusOf(record, this.#needs)
+      .then((status) => (status === undefined ? undefined : this.#tellStatus(status, record, "PLUG")))
+      .catch((thrown: unknown) => this.#logUntold(record, thrown));
   }
 
   /** Whether an attachment stays. Recovery undoes one whose shim is gone, unless the runtime has the result. */
@@ -81,12 +100,12 @@ export class AttachedTeller {
     return record.phase === "acknowledged" || !this.#needs.isPending(token) ? "kept" : "open";
   }
 
-  async #tellStatus(status: PodStatus, record: AttachmentRecord): Promise<void> {
+  async #tellStatus(status: PodStatus, record: AttachmentRecord, verb = "ADD"): Promise<void> {
     const { statusTeller, timeline, clock } = this.#needs;
     const startedMs = clock.monotonicMs();
     const note = (what: string, detail?: string): void => {
       const tookMs = Math.round(clock.monotonicMs() - startedMs);
-      timeline.note(subjectOf(record, "ADD"), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
+      timeline.note(subjectOf(record, verb), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
     };
     let isPostponed = false;
     const end = await statusTeller.tell(status, (why) => {
@@ -100,10 +119,10 @@ export class AttachedTeller {
   }
 
   /** Multus' event for each network, with its name, interface and addresses. */
-  #tellEvents(record: AttachmentRecord): void {
+  #tellEvents(record: AttachmentRecord, chains: readonly Chain[]): void {
     try {
-      for (const [index, chain] of record.chains.entries()) {
-        const message = addedText(chain, record.results[index]);
+      for (const chain of chains) {
+        const message = addedText(chain, record.results[record.chains.indexOf(chain)]);
         const notice = { type: "Normal", reason: "AddedInterface" } as const;
         if (message !== undefined) this.#needs.eventTeller.aboutPod(record.pod, { ...notice, message });
       }

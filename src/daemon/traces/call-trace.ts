@@ -3,6 +3,7 @@ import type { PluginTracer } from "../../hands/plugin-tracer.ts";
 import type { RunOrder } from "../../wire/messages.ts";
 import type { Outcome } from "../../wire/outcome.ts";
 import { OpenSpan, shortFailure } from "./open-span.ts";
+import { askedOf, pluginSpanName, usedBy } from "./plugin-attributes.ts";
 import type { Span, SpanAttributes } from "./span.ts";
 import { newSpanId, traceParentOf, type TraceContext } from "./trace-context.ts";
 
@@ -83,9 +84,8 @@ export class CallTrace implements PluginTracer, TraceContext {
   }
 
   begin(order: RunOrder): RunOrder {
-    const command = order.env["CNI_COMMAND"] ?? "";
-    const span = this.part(`${command} ${order.plugin}`);
-    span.describe({ "cni.command": command, "cni.plugin": order.plugin, "cni.ifname": order.env["CNI_IFNAME"] });
+    const span = this.part(pluginSpanName(order));
+    span.describe(askedOf(order));
     this.#plugin = span;
     const { traceId, isSampled } = this;
     return { ...order, traceParent: traceParentOf({ traceId, spanId: span.spanId, isSampled }) };
@@ -118,17 +118,4 @@ export class CallTrace implements PluginTracer, TraceContext {
     };
     return [call, ...this.#parts.map((part) => ({ ...trace, parentSpanId: this.spanId, ...part.finished() }))];
   }
-}
-
-/** What the shim measured of a plugin. */
-function usedBy(outcome: Outcome): SpanAttributes {
-  const { exitCode, signal, timedOut, cpuUs, maxRssKib, failure } = outcome;
-  return {
-    "process.exit.code": exitCode,
-    "levee.signal": signal,
-    "levee.timed_out": timedOut ? true : undefined,
-    "levee.not_run": failure,
-    "levee.cpu_us": cpuUs,
-    "levee.max_rss_bytes": maxRssKib * 1_024,
-  };
 }

@@ -141,7 +141,7 @@ describe("CallTraces of the parts of a call", () => {
     const [, ofOrder, spanId] = (traced?.traceParent ?? "").split("-");
     expect(ofOrder).toBe(traceId);
     const result = outcome({ exitCode: 1 });
-    one.hand.tracer?.end(result);
+    one.hand.tracer?.end(result, traced ?? order);
     const ran = { outcome: result, chain: { network: "lan" }, error: failure } as unknown as Ran; // what a span needs
     expect(all.spanOf(ran)).toBe(spanId ?? "");
     expect(all.spanOf({ ...ran, outcome: outcome() })).toBeUndefined();
@@ -192,6 +192,65 @@ describe("CallTraces of the parts of a call", () => {
       { name: "wait in line", failure: "after 15 s" },
     ]);
     expect((spans()[1]?.endMs ?? 0) - (spans()[1]?.startMs ?? 0)).toBe(20);
+  });
+});
+
+describe("CallTraces of the resident hand", () => {
+  const env = {
+    CNI_COMMAND: "DEL",
+    CNI_CONTAINERID: "c1",
+    CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=${uid}`,
+  };
+  const undo = { ...order, env };
+  const ranOf = (result: ReturnType<typeof outcome>, error?: LeveeError): Ran =>
+    ({ outcome: result, chain: { network: "lan" }, error }) as unknown as Ran; // what a span needs
+
+  function tracerOf(all: CallTraces): NonNullable<Call["hand"]["tracer"]> {
+    const hand: Pick<Call["hand"], "tracer"> = { tracer: undefined };
+    all.follow(hand);
+    if (hand.tracer === undefined) throw new Error("the hand has no tracer");
+    return hand.tracer;
+  }
+
+  test("each run for a pod is a span of the pod's trace, also when two run at once", async () => {
+    const all = traces();
+    const tracer = tracerOf(all);
+    const first = tracer.begin(undo);
+    const second = tracer.begin({ ...undo, plugin: "macvlan" as PluginType });
+    const [one, two] = [outcome(), outcome()];
+    await clock.advance(30);
+    tracer.end(two, second);
+    await clock.advance(30);
+    tracer.end(one, first);
+    expect(all.spanOf(ranOf(two))).toBe((second.traceParent ?? "").split("-")[2] ?? "");
+    all.spanOf(ranOf(one));
+    all.spanOf(ranOf(one));
+    expect(spans()).toMatchObject([
+      { name: "DEL macvlan", endMs: 1_700_000_000_030 },
+      {
+        name: "DEL bridge",
+        traceId: uid.replaceAll("-", ""),
+        parentSpanId: "",
+        endMs: 1_700_000_000_060,
+        attributes: { "k8s.pod.name": "web", "container.id": "c1", "levee.hand": "resident", "cni.network": "lan" },
+      },
+    ]);
+  });
+
+  test("failures are always sent, others by the pod, and work without a pod never", () => {
+    const all = traces(5);
+    const tracer = tracerOf(all);
+    const run = (asked: typeof undo, error?: LeveeError): string | undefined => {
+      const result = outcome();
+      tracer.end(result, tracer.begin(asked));
+      return all.spanOf(ranOf(result, error));
+    };
+    expect(run(undo)).toMatch(/^[\da-f]{16}$/u);
+    expect(sent).toEqual([]);
+    run(undo, failure);
+    expect(sent).toMatchObject([{ isFailure: true, spans: [{ failure: "no slot" }] }]);
+    expect(run({ ...undo, env: { CNI_COMMAND: "GC" } as typeof env }, failure)).toBeUndefined();
+    expect(sent).toHaveLength(1);
   });
 });
 

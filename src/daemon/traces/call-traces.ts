@@ -12,8 +12,9 @@ import type { Call } from "../serve/call.ts";
 import { callAttributes } from "./call-attributes.ts";
 import { CallTrace, type TraceHouse } from "./call-trace.ts";
 import type { OpenSpan } from "./open-span.ts";
+import { ResidentSpans } from "./resident-spans.ts";
 import { StatusSpans } from "./status-spans.ts";
-import { newTraceId, parseTraceParent, traceIdOf, type TraceContext } from "./trace-context.ts";
+import { argIn, newTraceId, parseTraceParent, traceIdOf, type TraceContext } from "./trace-context.ts";
 import type { TraceExporter } from "./trace-exporter.ts";
 
 interface TracesNeeds {
@@ -40,11 +41,22 @@ export class CallTraces implements Timeline {
   readonly #byKey = new Map<string, CallTrace>();
   readonly #plugins = new WeakMap<Outcome, OpenSpan>();
   readonly #house: TraceHouse;
+  readonly #resident: ResidentSpans;
 
   constructor(needs: TracesNeeds) {
     this.#needs = needs;
     this.#house = { clock: needs.clock, onRan: (outcome, span) => this.#plugins.set(outcome, span) };
     this.#statuses = new StatusSpans(needs);
+    this.#resident = new ResidentSpans({
+      house: this.#house,
+      isSampled: (traceId) => this.#isSampled(traceId),
+      add: (trace) => needs.exporter.add(trace),
+    });
+  }
+
+  /** Traces what the resident hand runs for pods. */
+  follow(hand: Pick<Call["hand"], "tracer">): void {
+    hand.tracer = this.#resident;
   }
 
   /** A call has come with this frame. */
@@ -102,11 +114,12 @@ export class CallTraces implements Timeline {
     this.#statuses.note(subject.containerId, what, facts);
   }
 
-  /** The span of a plugin's run, for the entry about it; undefined for a run without a call. */
+  /** The span of a plugin's run, for the entry about it; undefined for a run that belongs to no pod. */
   spanOf({ outcome, chain, error }: Ran): string | undefined {
     const span = this.#plugins.get(outcome);
     span?.describe({ "cni.network": chain.network, "error.type": error?.code });
     if (error !== undefined) span?.fail(error.message);
+    this.#resident.settle(outcome);
     return span?.spanId;
   }
 
@@ -123,7 +136,7 @@ export class CallTraces implements Timeline {
   }
 
   /** What the runtime has decided counts. Else all calls of a pod are sent, or none: the ID decides. */
-  #isSampled(traceId: string, parent: TraceContext | undefined): boolean {
+  #isSampled(traceId: string, parent?: TraceContext): boolean {
     if (parent !== undefined) return parent.isSampled;
     const { oneIn } = this.#needs;
     return oneIn > 0 && Number.parseInt(traceId.slice(-8), 16) % oneIn === 0;
@@ -137,8 +150,7 @@ function asciiField(frame: Frame, tag: "trace_parent" | "trace_state"): string {
 
 /** All tries of a pod are one trace. Without a pod it is the container's, and without that the call has its own. */
 function traceIdOfCall({ cniArgs, containerId }: CallHeader): string | undefined {
-  const [, uid = ""] = /(?:^|;)K8S_POD_UID=([^;]+)/u.exec(cniArgs) ?? [];
-  return traceIdOf(uid) ?? traceIdOf(containerId);
+  return traceIdOf(argIn(cniArgs, "K8S_POD_UID") ?? "") ?? traceIdOf(containerId);
 }
 
 /** A container has one call of a verb at a time; of two the last one counts. */

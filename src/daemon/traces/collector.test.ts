@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { answer, ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
+import { CollectorAccess } from "./collector-access.ts";
 import { Collector } from "./collector.ts";
 
 let server: ScriptedServer;
@@ -13,8 +14,12 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
+function access(): CollectorAccess {
+  return new CollectorAccess({ headers: undefined, ca: undefined });
+}
+
 function collector(url = `${server.url}/v1/traces`): Collector {
-  return new Collector(url, systemClock);
+  return new Collector(url, access(), systemClock);
 }
 
 describe("Collector", () => {
@@ -80,7 +85,7 @@ describe("Collector", () => {
     const clock = new ManualClock();
     const date = new Date(clock.wallMs() + 20_000).toUTCString();
     server.script = (_request, response) => answer(response, "", 503, { "Retry-After": date });
-    const sending = new Collector(`${server.url}/v1/traces`, clock).send("{}");
+    const sending = new Collector(`${server.url}/v1/traces`, access(), clock).send("{}");
     expect(await sending).toMatchObject({ what: "later", afterMs: 20_000 });
   });
 
@@ -137,7 +142,7 @@ describe("Collector of bytes", () => {
 
   test("one that never answers is given up after ten seconds", async () => {
     const clock = new ManualClock();
-    const sending = new Collector(await answering(undefined), clock).send("{}");
+    const sending = new Collector(await answering(undefined), access(), clock).send("{}");
     await new Promise((resolve) => setTimeout(resolve, 50));
     await clock.advance(10_000);
     expect(await sending).toEqual({ what: "later", afterMs: undefined, why: "no answer within 10000 ms" });

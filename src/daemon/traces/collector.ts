@@ -1,9 +1,9 @@
 import { deadline, type Clock } from "../../base/clock.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { firstChars } from "../../base/short-text.ts";
-import type { KubeCredentials } from "../../kube/access/access.ts";
 import { Exchange } from "../../kube/client/exchange.ts";
 import type { ResponseHead } from "../../kube/client/response-parser.ts";
+import type { CollectorAccess } from "./collector-access.ts";
 
 /** A collector on the node answers in milliseconds. One that takes longer than this is as good as away. */
 const answerMsMax = 10_000;
@@ -23,14 +23,15 @@ export type Delivery =
 /** Statuses after which OTLP lets a client try again. */
 const laterStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** A receiver of OTLP over HTTP. It trusts the certificates that the program has built in. */
+/** A receiver of OTLP over HTTP. */
 export class Collector {
   readonly #clock: Clock;
   readonly #exchange: Exchange;
-  readonly #credentials: KubeCredentials = { token: undefined, tls: {} };
+  readonly #access: CollectorAccess;
 
-  constructor(endpoint: string, clock: Clock) {
+  constructor(endpoint: string, access: CollectorAccess, clock: Clock) {
     this.#clock = clock;
+    this.#access = access;
     this.#exchange = new Exchange(endpoint);
   }
 
@@ -39,7 +40,9 @@ export class Collector {
     const late = (): Error => new Error(`no answer within ${answerMsMax} ms`);
     using limit = deadline(this.#clock, answerMsMax, late);
     try {
-      const response = await this.#exchange.send({ method: "POST", path: "", body }, this.#credentials, limit.signal);
+      const { fields, tls } = await this.#access.read();
+      const request = { method: "POST", path: "", body, fields } as const;
+      const response = await this.#exchange.send(request, { token: undefined, tls }, limit.signal);
       return verdict(response.head, await response.text(answerBytesMax), this.#clock);
     } catch (thrown) {
       const cause: unknown = limit.signal.aborted ? limit.signal.reason : thrown;

@@ -1,7 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import type { Check } from "../../readiness/check.ts";
+import { tracesCheck } from "../../readiness/traces-rule.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Timeline } from "../record/timeline.ts";
+import { CollectorAccess, type CollectorFiles } from "./collector-access.ts";
 import { Collector } from "./collector.ts";
 import { TraceExporter } from "./trace-exporter.ts";
 import { TracedDoors } from "./traced-doors.ts";
@@ -9,11 +12,13 @@ import { CallTraces } from "./call-traces.ts";
 
 interface OpenTracesNeeds {
   readonly endpoint: string;
+  readonly files: CollectorFiles;
   readonly oneIn: number;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
+  readonly checks: { add(read: () => readonly Check[]): void };
   readonly next: Timeline;
 }
 
@@ -24,7 +29,9 @@ export interface OpenTraces {
 
 /** This file and all below it are loaded late, so that a daemon without a collector does not carry them. */
 export function openTraces(needs: OpenTracesNeeds): OpenTraces {
-  const collector = new Collector(needs.endpoint, needs.clock);
-  const traces = new CallTraces({ ...needs, exporter: new TraceExporter({ ...needs, collector }) });
+  const collector = new Collector(needs.endpoint, new CollectorAccess(needs.files), needs.clock);
+  const exporter = new TraceExporter({ ...needs, collector });
+  needs.checks.add(() => [tracesCheck(exporter.facts())]);
+  const traces = new CallTraces({ ...needs, exporter });
   return { traces, doors: new TracedDoors(traces) };
 }

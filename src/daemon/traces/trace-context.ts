@@ -36,6 +36,12 @@ export function traceIdOf(id: string): string | undefined {
   return uidPattern.test(digits) ? digits : undefined;
 }
 
+/** One variable of CNI_ARGS. Never throws: a trace must not fail a call. */
+export function argIn(cniArgs: string, key: string): string | undefined {
+  const pair = cniArgs.split(";").find((text) => text.startsWith(`${key}=`) && text.length > key.length + 1);
+  return pair?.slice(key.length + 1);
+}
+
 export function newSpanId(clock: Pick<Clock, "randomBytes">): string {
   return hexOf(clock.randomBytes(8));
 }

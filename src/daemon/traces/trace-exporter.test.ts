@@ -69,6 +69,21 @@ function metric(line: string): string | undefined {
 }
 
 describe("TraceExporter", () => {
+  test("tells since when the collector takes nothing, why, and how many are lost", async () => {
+    const traces = exporter();
+    answers = away;
+    traces.add(trace("a"));
+    await clock.advance(1_000);
+    expect(traces.facts()).toMatchObject({ trouble: "ECONNREFUSED", sent: 0, dropped: 0, waiting: 1, forMs: 0 });
+    answers = { what: "refused", why: "status 401" };
+    await clock.advance(5_000);
+    expect(traces.facts()).toMatchObject({ trouble: "status 401", dropped: 1, waiting: 0, forMs: 5_000 });
+    answers = taken;
+    traces.add(trace("b"));
+    await clock.advance(1_000);
+    expect(traces.facts()).toMatchObject({ trouble: undefined, sent: 1, dropped: 1, forMs: 0 });
+  });
+
   test("sends nothing at once, and several calls in one request a second later", async () => {
     const traces = exporter();
     traces.add(trace("a"));

@@ -1,6 +1,7 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { backOffMs } from "../../kube/back-off.ts";
+import type { TracesFacts } from "../../readiness/traces-rule.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Service } from "../service.ts";
 import type { Collector, Delivery } from "./collector.ts";
@@ -37,8 +38,8 @@ export class TraceExporter implements Service {
   #underWay = 0;
   #failures = 0;
   #isEnding = false;
-  /** Why the last batch was not taken; the log says it once. */
-  #trouble: string | undefined;
+  /** Why the last batch was not taken, and since when none is; the log says it once. */
+  #trouble: { readonly reason: string; readonly sinceMs: number } | undefined;
 
   constructor(needs: ExporterNeeds) {
     this.#needs = needs;
@@ -49,6 +50,21 @@ export class TraceExporter implements Service {
   add(trace: QueuedTrace): void {
     this.#queue.add(trace);
     this.#later(batchMs);
+  }
+
+  /** For `levee check node`. */
+  facts(): TracesFacts {
+    const { endpoint, clock } = this.#needs;
+    const { sent, full, refused } = this.#counts;
+    const forMs = this.#trouble === undefined ? 0 : clock.monotonicMs() - this.#trouble.sinceMs;
+    return {
+      endpoint,
+      sent,
+      dropped: full + refused,
+      waiting: this.#queue.length,
+      trouble: this.#trouble?.reason,
+      forMs,
+    };
   }
 
   async stop(): Promise<void> {
@@ -111,10 +127,10 @@ export class TraceExporter implements Service {
   }
 
   #complain(reason: string): void {
-    const { logger, endpoint } = this.#needs;
+    const { logger, endpoint, clock } = this.#needs;
     if (this.#trouble === undefined)
       logger.warn("The collector does not take traces; calls go on without", { tracesEndpoint: endpoint, reason });
-    this.#trouble = reason;
+    this.#trouble = { reason, sinceMs: this.#trouble?.sinceMs ?? clock.monotonicMs() };
   }
 
   #recovered(): void {

@@ -9,7 +9,6 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { PodFacts } from "../../view/pod-facts.ts";
 import type { View } from "../../view/view.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
-import { withDevices } from "../look-up/devices.ts";
 import { hasUid } from "../look-up/find-pod.ts";
 import { needsDevices, resolveNetworks, type PodNetworks } from "../look-up/networks.ts";
 import { requestOf } from "../look-up/pod-request.ts";
@@ -76,6 +75,8 @@ export class RebuildRecord {
     const { clock, config } = this.#needs;
     const { kubeletDir, addLookupMs: limitMs } = config;
     const signal = new AbortController().signal;
+    // Few nodes have devices, so the code for them is loaded late.
+    const { withDevices } = await import("../look-up/devices.ts");
     return await withDevices(networks, pod, { kubeletDir, clock, limitMs, signal }).catch(() => networks);
   }
 

@@ -42,7 +42,7 @@ function recoveryWith({ files = new Set(), ...change }: Change): Recovery {
     },
     offline: { has: (name: string) => files.has(name) },
     residents: new Residents(systemClock),
-    suspects: new Suspects("boot"),
+    suspects: new Suspects("boot", { all: () => [] }),
     item: { carryOut: () => Promise.resolve(true) },
     leaks: { isAnyWanted: false, retryDue: () => Promise.resolve(), wantAll: () => undefined },
     ...change,

@@ -2,6 +2,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { ProcessIdentity } from "../../base/identity.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Residents } from "./residents.ts";
 
 /** How long a lost shim's children may take to die once they have been killed. */
 const reapMs = 5_000;
@@ -12,10 +13,12 @@ const reapMs = 5_000;
  */
 export class Suspects {
   readonly #bootId: string;
+  readonly #residents: Pick<Residents, "all">;
   readonly #byToken = new Map<string, ProcessIdentity[]>();
 
-  constructor(bootId: string) {
+  constructor(bootId: string, residents: Pick<Residents, "all">) {
     this.#bootId = bootId;
+    this.#residents = residents;
   }
 
   add(token: string, hand: ProcessIdentity): void {
@@ -28,13 +31,19 @@ export class Suspects {
   }
 
   async proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
-    const isUnfinished = record.phase !== "acknowledged";
-    // After a reboot none of those processes exist.
-    const doer = isUnfinished && record.bootId === this.#bootId && record.hand !== undefined ? [record.hand] : [];
-    for (const suspect of [...doer, ...(this.#byToken.get(record.token) ?? [])]) {
+    for (const suspect of [...this.#doersOf(record), ...(this.#byToken.get(record.token) ?? [])]) {
       if (!isSame(suspect, hand.identity)) await prove(hand, suspect);
     }
     this.forget(record.token);
+  }
+
+  /** The shim of an unfinished ADD, and the resident hand of an unfinished change. After a reboot neither exists. */
+  #doersOf({ phase, bootId, hand, plug }: AttachmentRecord): readonly ProcessIdentity[] {
+    if (bootId !== this.#bootId) return [];
+    const shim = phase === "acknowledged" || hand === undefined ? [] : [hand];
+    // A connected resident hand has no runs of an earlier daemon: it waits for their end before it connects.
+    const isConnected = plug !== undefined && this.#residents.all().some((one) => isSame(one.hand.identity, plug.hand));
+    return plug === undefined || isConnected ? shim : [...shim, plug.hand];
   }
 }
 

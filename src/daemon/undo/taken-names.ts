@@ -21,6 +21,11 @@ interface CallInNetns {
   readonly hand: Pick<Hand, "links" | "stat" | "supports">;
 }
 
+interface CallInHost {
+  readonly header: Pick<CallHeader, "mayBeOwnNetns" | "netns" | "netnsIdentity" | "ownNetns">;
+  readonly hand: Pick<Hand, "stat">;
+}
+
 /**
  * The interface names that an ADD cannot have in its namespace: plugins would fail, and the undo would remove the
  * interface of another container, or they would change an interface that is not theirs, as `lo`.
@@ -30,6 +35,17 @@ export class TakenNames {
 
   constructor(needs: TakenNamesNeeds) {
     this.#needs = needs;
+  }
+
+  /** In the host's namespace, plugins would change the host's own interfaces. A caller may ask for just that. */
+  async refuseHost({ header, hand }: CallInHost): Promise<void> {
+    if (header.mayBeOwnNetns) return;
+    const own = header.ownNetns ?? (await hand.stat(["/proc/self/ns/net"]))[0];
+    if (!sameNetns(own, header.netnsIdentity)) return;
+    throw new LeveeError(
+      "env-invalid",
+      `Cannot attach as CNI_NETNS is the network namespace of the host: current value is ${header.netns}`,
+    );
   }
 
   /** Refuses names of other containers and names that are in the namespace already. */

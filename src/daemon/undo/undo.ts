@@ -9,6 +9,7 @@ import type { Leaks } from "./leaks.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Leftovers } from "./leftovers.ts";
+import { wholeRecord } from "./whole-record.ts";
 import { joinErrors, undoChains, type ChainFailure, type UndoOrder } from "./undo-chains.ts";
 
 /** Which hand undoes, and where. Without a limit it has all the time that the settings give. */
@@ -41,7 +42,8 @@ export class Undo {
    * Undoes an ADD that failed or whose shim was lost. The rest goes to the leak ledger, and the record ends here.
    * Resolves to whether nothing is left.
    */
-  async undo(record: AttachmentRecord, place: UndoPlace): Promise<boolean> {
+  async undo(recorded: AttachmentRecord, place: UndoPlace): Promise<boolean> {
+    const record = wholeRecord(recorded);
     const failures = await this.chains(record, { ...place, verb: "UNDO" });
     await this.#needs.leaks.settle(record, place.now, failures);
     await this.#forget(record);
@@ -53,7 +55,8 @@ export class Undo {
    * Carries out a DEL. The runtime hears of the first failures and retries; after that the rest goes to the leak ledger
    * and the DEL succeeds: a failing plugin must not pin the sandbox for ever.
    */
-  async delete(record: AttachmentRecord, place: UndoPlace): Promise<void> {
+  async delete(recorded: AttachmentRecord, place: UndoPlace): Promise<void> {
+    const record = wholeRecord(recorded);
     const failures = await this.chains(record, { ...place, verb: "DEL" });
     if (failures.length > 0 && record.delAttempts + 1 < this.#needs.config.delAttemptsMax) {
       this.#timedOut.set(record.token, timedOut(failures));

@@ -156,10 +156,10 @@ export class Exchange implements ApiConnectionOwner {
   }
 
   /** The request as one text, so that it is one packet. */
-  #textOf({ method, path, body, contentType, accept }: SentRequest, token: string | undefined): string {
+  #textOf({ method, path, body, contentType, accept, fields = "" }: SentRequest, token: string | undefined): string {
     const target = `${this.#folder}${path}`;
     if (!isTarget.test(target)) throw new Error(`the path ${JSON.stringify(path)} is not a valid request target`);
-    const head = `${method} ${target} HTTP/1.1\r\nAccept: ${accept ?? json}\r\n${this.#fieldsOf(token)}`;
+    const head = `${method} ${target} HTTP/1.1\r\nAccept: ${accept ?? json}\r\n${this.#fieldsOf(token)}${fields}`;
     if (body === undefined) return `${head}\r\n`;
     const bytes = Buffer.byteLength(body);
     return `${head}Content-Type: ${contentType ?? json}\r\nContent-Length: ${bytes}\r\n\r\n${body}`;
@@ -182,4 +182,7 @@ const json = "application/json";
 const isTarget = /^\/[\x21-\x7e]*$/u;
 const isFieldValue = /^[\x21-\x7e]+$/u;
 
-export type SentRequest = Pick<KubeRequest, "method" | "path" | "body" | "contentType" | "accept">;
+export interface SentRequest extends Pick<KubeRequest, "method" | "path" | "body" | "contentType" | "accept"> {
+  /** More header fields, each with its line end. They are sent as they are. */
+  readonly fields?: string;
+}

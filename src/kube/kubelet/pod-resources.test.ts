@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { kubeletSocket, podMessage, protoMessage, respond } from "./kubelet.fixture.ts";
-import { devicesOf, podResources } from "./pod-resources.ts";
+import { allotmentOf, podResources } from "./pod-resources.ts";
 
 let folder = "";
 let server: Http2Server | undefined;
@@ -44,7 +44,7 @@ const list = protoMessage([
 
 test("podResources keeps this pod's devices, sorted", async () => {
   let method = "";
-  const devices = await ask((stream, path) => {
+  const { devices } = await ask((stream, path) => {
     method = path;
     respond(stream, list);
   });
@@ -57,11 +57,11 @@ test("podResources reads an answer of several frames", async () => {
     { length: 2_000 },
     (_, index) => [1, podMessage("default", `pod-${index}`, [["a/b", [`id-${index}`]]])] as const,
   );
-  const devices = await ask((stream) => respond(stream, protoMessage([...many, [1, list.subarray(0, 0)]])));
+  const { devices } = await ask((stream) => respond(stream, protoMessage([...many, [1, list.subarray(0, 0)]])));
   expect(devices.size).toBe(0);
 });
 
-test("devicesOf takes a claim's devices by the claim's name and the end of the CDI name", () => {
+test("allotmentOf takes a claim's devices by the claim's name and the end of the CDI name", () => {
   const claimResource = protoMessage([[1, protoMessage([[1, "vendor.com/net=eth7"]])]]);
   const container = protoMessage([
     [
@@ -77,9 +77,9 @@ test("devicesOf takes a claim's devices by the claim's name and the end of the C
     [2, "default"],
     [3, container],
   ]);
-  expect([...devicesOf(protoMessage([[1, pod]]), { namespace: "default", name: "vm" })]).toEqual([
-    ["my-claim", ["eth7"]],
-  ]);
+  const { devices, claims } = allotmentOf(protoMessage([[1, pod]]), { namespace: "default", name: "vm" });
+  expect([...devices]).toEqual([["my-claim", ["eth7"]]]);
+  expect([...claims]).toEqual(["my-claim"]);
 });
 
 test("podResources tells the kubelet's refusal", async () => {

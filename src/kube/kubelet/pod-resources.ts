@@ -8,6 +8,14 @@ export type AllottedDevices = ReadonlyMap<string, readonly string[]>;
 
 /** The kubelet's own limit for this answer. */
 const answerBytesMax = 16 * 1_024 * 1_024;
+/** What the kubelet says about one pod. */
+export interface PodAllotment {
+  /** Of device plugins, and of claims by the claim's name, as in Multus 4.3.0. */
+  readonly devices: AllottedDevices;
+  /** The names of all its claims. */
+  readonly claims: ReadonlySet<string>;
+}
+
 const listMethod = "/v1.PodResourcesLister/List";
 
 /** Asks the kubelet which devices a pod has. The answer covers the whole node; only the pod's part is kept. */
@@ -18,7 +26,7 @@ export async function podResources(options: {
   readonly limitMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-}): Promise<AllottedDevices> {
+}): Promise<PodAllotment> {
   const { socketPath, limitMs } = options;
   const late = (): LeveeError =>
     new LeveeError(
@@ -32,29 +40,31 @@ export async function podResources(options: {
     bytesMax: answerBytesMax,
     signal: limit.signal,
   });
-  return devicesOf(answer, options);
+  return allotmentOf(answer, options);
 }
 
 /** The field numbers are those of the kubelet's published API `podresources/v1`. */
-export function devicesOf(answer: Uint8Array, pod: { namespace: string; name: string }): AllottedDevices {
+export function allotmentOf(answer: Uint8Array, pod: { namespace: string; name: string }): PodAllotment {
   const devices = new Map<string, string[]>();
+  const claims = new Set<string>();
   for (const podResource of protoMessages(answer, 1)) {
     const [name] = protoTexts(podResource, 1);
     const [namespace] = protoTexts(podResource, 2);
     if (name !== pod.name || namespace !== pod.namespace) continue;
-    for (const container of protoMessages(podResource, 3)) addContainer(container, devices);
+    for (const container of protoMessages(podResource, 3)) addContainer(container, devices, claims);
   }
   for (const ids of devices.values()) ids.sort(compare);
-  return devices;
+  return { devices, claims };
 }
 
-function addContainer(container: Uint8Array, devices: Map<string, string[]>): void {
+function addContainer(container: Uint8Array, devices: Map<string, string[]>, claims: Set<string>): void {
   for (const device of protoMessages(container, 2)) {
     const [resource = ""] = protoTexts(device, 1);
     add(devices, resource, protoTexts(device, 2));
   }
   for (const dynamic of protoMessages(container, 5)) {
     const [claim = ""] = protoTexts(dynamic, 2);
+    claims.add(claim);
     for (const resource of protoMessages(dynamic, 4)) {
       const names = protoMessages(resource, 1).flatMap((cdi) => protoTexts(cdi, 1));
       // As in Multus: a claim's devices have the claim's name, and the ID follows the `=` of the CDI name.

@@ -2,18 +2,23 @@ import {
   configMirrorAnnotation,
   configSourceAnnotation,
   defaultNetworkAnnotation,
+  deviceRequestAnnotation,
   gateLabel,
   gateLabelDeny,
   networksAnnotation,
   networkStatusAnnotation,
   resourceNameAnnotation,
+  uplinkAnnotation,
+  uplinkVlanAnnotation,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
 import { bearsGate } from "./gate-bearer.ts";
+import { claimsOf } from "./project-claims.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../client/json-fields.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
+import { sameClaims } from "../../view/pod-claims.ts";
 import { namedPriority, type PodFacts } from "../../view/pod-facts.ts";
 
 /** The annotations of a pod that the daemon reads. The others are dropped. */
@@ -25,7 +30,7 @@ const podAnnotations = [
   configMirrorAnnotation,
 ];
 /** The annotations of a network that the daemon reads. */
-const networkAnnotations = [resourceNameAnnotation];
+const networkAnnotations = [resourceNameAnnotation, deviceRequestAnnotation, uplinkAnnotation, uplinkVlanAnnotation];
 
 /** A domain of 253, a slash and a name of 63. A longer text names no resource, and would be kept for long. */
 const resourceNameCharsMax = 317;
@@ -43,6 +48,7 @@ export type NamesPod = (namespace: string, labels: JsonObject) => boolean;
 export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod = () => false): PodFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
+  const status = objectOf(objectOf(value)["status"]);
   const name = textOf(metadata["name"]);
   const namespace = texts.share(textOf(metadata["namespace"]));
   if (name === "" || namespace === "") return undefined;
@@ -55,10 +61,11 @@ export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod
     annotations,
     priority: isNamed(namespace, objectOf(metadata["labels"])) ? namedPriority : priorityOf(spec),
     isStatic: isStatic(annotations),
-    phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
+    phase: texts.share(textOf(status["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
     ...gateOf(metadata, spec),
+    ...claimsOf(spec, status, texts),
   };
 }
 
@@ -92,6 +99,7 @@ export function samePod(left: PodFacts, right: PodFacts): boolean {
     left.hostNetwork === right.hostNetwork &&
     left.isDeleting === right.isDeleting &&
     left.isGateClosed === right.isGateClosed &&
+    sameClaims(left.claims, right.claims) &&
     sameAnnotations(left.annotations, right.annotations, podAnnotations)
   );
 }

@@ -28,6 +28,9 @@ export interface ReflectorHealth {
   readonly isAbsent: boolean;
 }
 
+/** A server that starts accepts watches and refuses them in the next breath; one that is open for longer has no news. */
+const toldMs = 5_000;
+
 /** Keeps the facts of one reflector. It logs when the reflector stops working and when it works again, not each attempt. */
 export class HealthFacts {
   readonly #resource: string;
@@ -37,6 +40,8 @@ export class HealthFacts {
   #reconnects = 0;
   #missedEvents = 0;
   #heardAtMs: number | undefined;
+  /** When something was heard before the watch that has been opened and has told nothing yet. */
+  #opened: { readonly before: number | undefined } | undefined;
   #failure: Failure | undefined;
 
   constructor(resource: string, clock: Clock, logger: Logger) {
@@ -56,6 +61,14 @@ export class HealthFacts {
 
   heard(): void {
     this.#heardAtMs = this.#clock.monotonicMs();
+    this.#opened = undefined;
+  }
+
+  /** The server has accepted a watch. If the watch ends with an error at once, it has told nothing. */
+  opened(): void {
+    const before = this.#heardAtMs;
+    this.works();
+    this.#opened = { before };
   }
 
   missed(events: number): void {
@@ -79,6 +92,9 @@ export class HealthFacts {
   }
 
   failed(thrown: unknown): void {
+    if (this.#opened !== undefined && this.#clock.monotonicMs() - (this.#heardAtMs ?? 0) < toldMs)
+      this.#heardAtMs = this.#opened.before;
+    this.#opened = undefined;
     const error = toLeveeError(thrown, `Cannot follow ${this.#resource}`).message;
     const isUnreachable = !(thrown instanceof KubeError) || thrown.code === "api-unreachable";
     const status = thrown instanceof KubeError ? thrown.status : undefined;

@@ -422,3 +422,17 @@ test("Reflector asks for a list that is not behind its own place, unless the ser
   expect(asked).toEqual(["0", "10", "0"]);
   expect(values()).toBe("a=old");
 });
+
+test("HealthFacts takes a watch that is opened and refused at once for nothing heard", async () => {
+  const facts = new HealthFacts("things", clock, silentLogger);
+  facts.listed();
+  await clock.advance(60_000);
+  facts.opened();
+  await clock.advance(10);
+  facts.failed(new KubeError("api-refused", "storage is (re)initializing", { status: 429 }));
+  expect(facts.facts(1).lastEventAgeMs).toBe(60_010);
+  facts.opened();
+  await clock.advance(20_000);
+  facts.failed(new KubeError("api-unreachable", "cut"));
+  expect(facts.facts(1).lastEventAgeMs).toBe(20_000);
+});

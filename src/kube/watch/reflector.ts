@@ -190,7 +190,7 @@ export class Reflector<T extends Named> {
       if (this.#listing !== undefined) watching.abort(noEndOfList);
     });
     // A streamed list may still be refused after the server has accepted the watch.
-    const onOpen = (): void => void (isStreamed || this.#health.works());
+    const onOpen = (): void => void (isStreamed || this.#health.opened());
     try {
       const lines = api.lines(url, { signal: limit.signal, idleMs: watchIdleMs, onOpen });
       for await (const line of lines) this.#apply(parseWatchEvent(this.#doing(), line));

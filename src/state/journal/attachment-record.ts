@@ -1,6 +1,8 @@
+import { LeveeError } from "../../base/errors.ts";
 import type { ContainerId, IfName, JsonText, Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../../base/identity.ts";
 import type { Chain } from "../../cni/chain.ts";
+import type { PlugRecord } from "./plug-record.ts";
 
 /** The record of one ADD (container ID and interface name): all its chains, from the intent to the removal. */
 export interface AttachmentRecord {
@@ -29,6 +31,8 @@ export interface AttachmentRecord {
   /** Failed DEL attempts so far. */
   readonly delAttempts: number;
   readonly origin: "levee" | "multus";
+  /** A change of the networks of the running pod that has not ended. */
+  readonly plug?: PlugRecord | undefined;
 }
 
 export const attachmentPhases = ["intent", "undoing", "committed", "acknowledged"] as const;
@@ -66,4 +70,18 @@ export interface RecordedFailure {
 /** One string per call. Neither part contains a `/`, because both are checked when the call comes in. */
 export function keyText(key: AttachmentKey): string {
   return `${key.containerId}/${key.ifname}`;
+}
+
+/** Two records of one call, or of one interface, would end each other. */
+export function refuseBegin(
+  { containerId, ifname, token }: AttachmentRecord,
+  { isTaken, isTokenInUse }: { readonly isTaken: boolean; readonly isTokenInUse: boolean },
+): void {
+  if (isTaken)
+    throw new LeveeError(
+      "interface-taken",
+      `Cannot begin an attachment of ${ifname} as there is one: the container is ${containerId}`,
+    );
+  if (isTokenInUse)
+    throw new LeveeError("internal", `Cannot begin an attachment under a token that is in use: it is ${token}`);
 }

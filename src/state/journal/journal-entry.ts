@@ -1,13 +1,27 @@
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { AttachmentRecord, RecordedFailure, StepRecord } from "./attachment-record.ts";
-import { countAt, flagAt, listAt, parseShape, shapeAt, textAt, timeAt, type Shape } from "../files/json-shape.ts";
+import {
+  asShape,
+  asText,
+  countAt,
+  flagAt,
+  listAt,
+  parseShape,
+  shapeAt,
+  textAt,
+  timeAt,
+  type Shape,
+} from "../files/json-shape.ts";
 import type { LeakEntry, LeakRetry } from "./leak-ledger.ts";
+import type { PlugEnd, PlugRecord } from "./plug-record.ts";
 import {
   chainsFromJson,
   failureFromJson,
   netnsFromJson,
   netnsToJson,
+  plugFromJson,
+  plugToJson,
   podFromJson,
   recordFromJson,
   recordToJson,
@@ -27,6 +41,9 @@ export type JournalEntry =
   | { readonly kind: "commit"; readonly token: string; readonly results: readonly (JsonText | undefined)[] }
   | { readonly kind: "acknowledge"; readonly token: string }
   | { readonly kind: "del-failed"; readonly token: string; readonly reason: string }
+  | { readonly kind: "plug"; readonly token: string; readonly plug: PlugRecord }
+  | { readonly kind: "plug-step"; readonly token: string; readonly step: StepRecord }
+  | { readonly kind: "plug-ended"; readonly token: string; readonly end: PlugEnd }
   | { readonly kind: "removed"; readonly token: string; readonly containerId: ContainerId }
   | { readonly kind: "leak"; readonly leak: LeakEntry }
   | { readonly kind: "leak-retried"; readonly id: string; readonly retry: LeakRetry }
@@ -49,9 +66,14 @@ export function entryToJson(entry: JournalEntry): string {
     case "begin":
       return JSON.stringify({ kind: entry.kind, record: recordToJson(entry.record) });
     case "step":
+    case "plug-step":
       return JSON.stringify({ kind: entry.kind, token: entry.token, step: stepToJson(entry.step) });
     case "commit":
       return JSON.stringify({ kind: entry.kind, token: entry.token, results: resultsToJson(entry.results) });
+    case "plug":
+      return JSON.stringify({ kind: entry.kind, token: entry.token, plug: plugToJson(entry.plug) });
+    case "plug-ended":
+      return JSON.stringify({ kind: entry.kind, token: entry.token, end: plugEndToJson(entry.end) });
     case "leak":
       return JSON.stringify({ kind: entry.kind, leak: leakToJson(entry.leak) });
     default:
@@ -86,6 +108,17 @@ const readers: { readonly [Kind in EntryKind]: (shape: Shape) => JournalEntry } 
   }),
   "acknowledge": (shape) => ({ kind: "acknowledge", token: textAt(shape, "token") }),
   "del-failed": (shape) => ({ kind: "del-failed", token: textAt(shape, "token"), reason: textAt(shape, "reason") }),
+  "plug": (shape) => ({ kind: "plug", token: textAt(shape, "token"), plug: plugFromJson(shapeAt(shape, "plug")) }),
+  "plug-step": (shape) => ({
+    kind: "plug-step",
+    token: textAt(shape, "token"),
+    step: stepFromJson(shapeAt(shape, "step")),
+  }),
+  "plug-ended": (shape) => ({
+    kind: "plug-ended",
+    token: textAt(shape, "token"),
+    end: plugEndFromJson(shapeAt(shape, "end")),
+  }),
   "removed": (shape) => ({
     kind: "removed",
     token: textAt(shape, "token"),
@@ -138,5 +171,21 @@ function retryFromJson(json: Shape): LeakRetry {
     // Older journals do not have these.
     hasTimedOut: json["hasTimedOut"] === true,
     repeats: json["repeats"] === undefined ? 0 : countAt(json, "repeats"),
+  };
+}
+
+function plugEndToJson({ gone, joined, renewed }: PlugEnd): object {
+  return { gone, joined: resultsToJson(joined), renewed };
+}
+
+/** The casts are right as in record-json.ts: the values were checked when they were planned. */
+function plugEndFromJson(json: Shape): PlugEnd {
+  return {
+    gone: listAt(json, "gone").map((ifname) => asText(ifname, "gone") as IfName),
+    joined: resultsFromJson(listAt(json, "joined")),
+    renewed: listAt(json, "renewed").map((one) => {
+      const shape = asShape(one, "renewed");
+      return { ifname: textAt(shape, "ifname") as IfName, result: textAt(shape, "result") as JsonText };
+    }),
   };
 }

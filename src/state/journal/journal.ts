@@ -3,6 +3,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { NetnsIdentity } from "../../base/identity.ts";
 import {
   keyText,
+  refuseBegin,
   type AttachmentKey,
   type AttachmentRecord,
   type RecordedFailure,
@@ -12,7 +13,8 @@ import type { JournalEntry } from "./journal-entry.ts";
 import { openJournal, type JournalOptions, type OpenedJournal } from "./journal-open.ts";
 import { glanceAtJournal, probeJournal } from "./journal-probe.ts";
 import { journalStats, type JournalStats } from "./journal-stats.ts";
-import { leakBackoffMs, type LeakEntry } from "./leak-ledger.ts";
+import { nextRetry, type LeakEntry } from "./leak-ledger.ts";
+import type { PlugEnd, PlugRecord } from "./plug-record.ts";
 import type { ImportReport } from "../multus/multus-cache.ts";
 import { takeOverMultus } from "../multus/multus-takeover.ts";
 import type { Quarantined } from "../files/quarantine.ts";
@@ -117,18 +119,8 @@ export class Journal {
   /** Resolves when the whole plan is synced. No plugin may run before that. */
   async begin(record: AttachmentRecord): Promise<void> {
     const key = keyText(record);
-    if (this.find(record) !== undefined || this.#beginning.has(key)) {
-      throw new LeveeError(
-        "interface-taken",
-        `Cannot begin an attachment of ${record.ifname} as there is one: the container is ${record.containerId}`,
-      );
-    }
-    if (this.findByToken(record.token) !== undefined) {
-      throw new LeveeError(
-        "internal",
-        `Cannot begin an attachment under a token that is in use: it is ${record.token}`,
-      );
-    }
+    const isTaken = this.find(record) !== undefined || this.#beginning.has(key);
+    refuseBegin(record, { isTaken, isTokenInUse: this.findByToken(record.token) !== undefined });
     this.#beginning.add(key);
     try {
       await this.#parts.writer.submit({ kind: "begin", record });
@@ -157,6 +149,19 @@ export class Journal {
   async acknowledge(token: string): Promise<void> {
     if (this.findByToken(token)?.phase === "acknowledged") return;
     await this.#submitFor(token, { kind: "acknowledge", token });
+  }
+
+  /** Resolves when the change of a running pod's networks is synced, before any plugin runs; then its steps and end. */
+  async plug(token: string, plug: PlugRecord): Promise<void> {
+    await this.#submitFor(token, { kind: "plug", token, plug });
+  }
+
+  async plugStep(token: string, step: StepRecord): Promise<void> {
+    await this.#submitFor(token, { kind: "plug-step", token, step });
+  }
+
+  async plugEnded(token: string, end: PlugEnd): Promise<void> {
+    await this.#submitFor(token, { kind: "plug-ended", token, end });
   }
 
   /** Resolves when written. */
@@ -200,11 +205,7 @@ export class Journal {
   async leakRetried(id: string, reason: string, hasTimedOut: boolean): Promise<void> {
     const leak = this.#parts.state.leaks.get(id);
     if (leak === undefined) return;
-    const { clock } = this.#options;
-    const attempts = leak.attempts + 1;
-    const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
-    const repeats = reason === leak.reason ? leak.repeats + 1 : 0;
-    const retry = { reason, attempts, nextTryWallMs, hasTimedOut, repeats };
+    const retry = nextRetry(leak, { reason, hasTimedOut }, this.#options.clock);
     await this.#parts.writer.submit({ kind: "leak-retried", id, retry });
   }
 

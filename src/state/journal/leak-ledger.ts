@@ -45,6 +45,17 @@ export function leakBackoffMs(attempts: number, random: number): number {
   return Math.round(wholeMs * (1 - random / 5));
 }
 
+/** The next try after a failed one. */
+export function nextRetry(
+  leak: LeakRetry,
+  { reason, hasTimedOut }: Pick<LeakRetry, "reason" | "hasTimedOut">,
+  clock: Clock,
+): LeakRetry {
+  const attempts = leak.attempts + 1;
+  const nextTryWallMs = clock.wallMs() + leakBackoffMs(attempts, clock.random());
+  return { reason, attempts, nextTryWallMs, hasTimedOut, repeats: reason === leak.reason ? leak.repeats + 1 : 0 };
+}
+
 /** The leak of a record. `chains` are the positions in `record.chains` that are still to undo. */
 export function leakOf(record: AttachmentRecord, chains: readonly number[], reason: string, clock: Clock): LeakEntry {
   const nowMs = clock.wallMs();

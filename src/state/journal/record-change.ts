@@ -1,8 +1,12 @@
 import type { JsonText } from "../../base/brand.ts";
-import type { AttachmentRecord } from "./attachment-record.ts";
+import type { AttachmentRecord, StepRecord } from "./attachment-record.ts";
 import type { JournalEntry } from "./journal-entry.ts";
+import { plugEnded } from "./plug-record.ts";
 
-type RecordChange = Extract<JournalEntry, { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }>;
+type RecordChange = Extract<
+  JournalEntry,
+  { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" | "plug" | "plug-step" | "plug-ended" }
+>;
 
 /** The record after an entry. */
 export function changed(record: AttachmentRecord, entry: RecordChange): AttachmentRecord {
@@ -17,7 +21,21 @@ export function changed(record: AttachmentRecord, entry: RecordChange): Attachme
       return acknowledged(record);
     case "del-failed":
       return { ...record, delAttempts: record.delAttempts + 1 };
+    case "plug":
+      return { ...record, plug: entry.plug };
+    case "plug-step":
+      return withStep(record, entry.step);
+    case "plug-ended":
+      return { ...record, ...plugEnded(record, entry.end) };
   }
+}
+
+/** A step of a change whose first line was damaged belongs to nothing. */
+function withStep(record: AttachmentRecord, step: StepRecord): AttachmentRecord {
+  const { plug } = record;
+  return plug === undefined
+    ? record
+    : { ...record, plug: { ...plug, steps: new Map(plug.steps).set(step.step, step) } };
 }
 
 /** Also valid after a damaged commit: the pod has its network, and an undo would be worse than a missing prevResult. */

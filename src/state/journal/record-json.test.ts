@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { IfName } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
 import { parseShape } from "../files/json-shape.ts";
@@ -38,6 +39,12 @@ const full = aRecord(1, {
   failure: { code: "delegate-failed", cniCode: 104, message: "m", details: "d" },
   phase: "undoing",
   delAttempts: 3,
+  plug: {
+    hand: { pid: 1, pidStart: 2, pidNamespace: 3 },
+    leaving: ["net1" as IfName],
+    joining: [aChain()],
+    steps: new Map([[2, { step: 2, result: json("{}") }]]),
+  },
 });
 
 describe("recordFromJson", () => {

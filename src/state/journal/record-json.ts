@@ -10,6 +10,7 @@ import type {
 } from "../../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../../base/identity.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
+import type { PlugRecord } from "./plug-record.ts";
 import { SharedParts } from "./shared-parts.ts";
 import type { Chain, ChainLink, MultusOrigin, RouteEdit } from "../../cni/chain.ts";
 import {
@@ -59,6 +60,7 @@ export function recordToJson(record: AttachmentRecord): object {
     netns: netnsToJson(record.netns),
     steps: [...record.steps.values()].map(stepToJson),
     results: resultsToJson(record.results),
+    plug: record.plug === undefined ? undefined : plugToJson(record.plug),
   };
 }
 
@@ -82,6 +84,21 @@ export function recordFromJson(json: Shape): AttachmentRecord {
     failure: json["failure"] === undefined ? undefined : failureFromJson(shapeAt(json, "failure")),
     delAttempts: countAt(json, "delAttempts"),
     origin: oneOfAt(json, "origin", ["levee", "multus"]),
+    ...(json["plug"] === undefined ? {} : { plug: plugFromJson(shapeAt(json, "plug")) }),
+  };
+}
+
+export function plugToJson({ hand, leaving, joining, steps }: PlugRecord): object {
+  return { hand, leaving, joining, steps: [...steps.values()].map(stepToJson) };
+}
+
+export function plugFromJson(json: Shape): PlugRecord {
+  const steps = listAt(json, "steps").map((step) => stepFromJson(asShape(step, "step")));
+  return {
+    hand: processFromJson(shapeAt(json, "hand")),
+    leaving: textsFrom(listAt(json, "leaving"), "leaving") as readonly IfName[],
+    joining: chainsFromJson(listAt(json, "joining")),
+    steps: new Map(steps.map((step) => [step.step, step])),
   };
 }
 
@@ -182,6 +199,7 @@ function chainFromJson(json: Shape): Chain {
     ifname: sharedAt(json, "ifname") as IfName,
     cniVersion: sharedAt(json, "cniVersion"),
     isDefault: flagAt(json, "isDefault"),
+    ...(json["isOfNode"] === true ? { isOfNode: true as const } : {}),
     cniArgs: sharedArgs(textAt(json, "cniArgs")),
     links: commonLinks.share(listAt(json, "links").map((link) => linkFromJson(asShape(link, "link")))),
     disableCheck: flagAt(json, "disableCheck"),

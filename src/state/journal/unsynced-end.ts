@@ -52,7 +52,10 @@ export function provesSync(entry: JournalEntry, before: JournalState): boolean {
   if (entry.kind === "begin") return !isNew(entry.record);
   if ("id" in entry) return before.leaks.get(entry.id) === undefined;
   const record = before.byToken(entry.token);
-  return record === undefined || (entry.kind === "acknowledge" && record.phase === "intent");
+  if (record === undefined) return true;
+  // A change of networks takes steps and ends only after its own entry was synced.
+  if (entry.kind === "plug-step" || entry.kind === "plug-ended") return record.plug === undefined;
+  return entry.kind === "acknowledge" && record.phase === "intent";
 }
 
 /** A record with progress in its first entry comes from a rewrite, which is synced as a whole. */

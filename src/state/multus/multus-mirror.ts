@@ -25,8 +25,8 @@ export class MultusMirror {
   }
 
   /**
-   * Repairs the mirror after a killed daemon: removes temporary files and calls `write` for each attachment with
-   * missing files. Call it once, before any other write.
+   * Repairs the mirror after a killed daemon: removes temporary files and results of networks that a running pod has lost,
+   * and calls `write` for each attachment with missing files. Call it once, before any other write.
    */
   async repair(records: readonly AttachmentRecord[], write: (record: AttachmentRecord) => void): Promise<void> {
     const present = new Set<string>();
@@ -41,6 +41,10 @@ export class MultusMirror {
     for (const record of records) {
       if (record.phase === "acknowledged" && !isWhole(record)) write(record);
     }
+    const kept = new Set(records.flatMap((record) => this.#resultPaths(record)));
+    const ours = records.filter(({ origin }) => origin === "levee").map(({ containerId }) => `-${containerId}-`);
+    for (const path of present)
+      if (!kept.has(path) && ours.some((part) => path.includes(part))) await removeFile(path).catch(() => undefined);
   }
 
   /** Called at the commit, which need not wait for it. Resolves to the error, if any, and never rejects. */
@@ -52,6 +56,14 @@ export class MultusMirror {
       }
       await writeFile(this.#scratchPath(record), scratchFileText(record));
     });
+  }
+
+  /** Called when the networks of a running pod have changed. */
+  change(before: AttachmentRecord, now: AttachmentRecord): Promise<LeveeError | undefined> {
+    const kept = new Set(this.#resultPaths(now));
+    const gone = this.#resultPaths(before).filter((path) => !kept.has(path));
+    void this.write(now);
+    return this.#inLane(now.containerId, "remove", async () => void (await Promise.all(gone.map(removeFile))));
   }
 
   /** Called at every undo. */

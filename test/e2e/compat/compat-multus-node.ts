@@ -140,6 +140,7 @@ export class MultusNode {
       CNI_IFNAME: call.ifname ?? "eth0",
       CNI_ARGS: call.args ?? "",
       CNI_PATH: this.#lab.path("bin"),
+      ...call.env,
     };
   }
 

@@ -31,6 +31,12 @@ export const statusCases: readonly StatusCase[] = [
     events: 1,
   })),
   {
+    what: "a mac on a network without cniVersion, whose result has no place for it",
+    answers: { first: one, second: { cniVersion: "0.1.0", ip4: { ip: "10.9.0.7/24" } } },
+    annotations: { [networksAnnotation]: '[{"name":"bare","namespace":"nets","mac":"02:00:00:00:00:0b"}]' },
+    events: 2,
+  },
+  {
     what: "a pod's network whose plugin writes its keys in other letters",
     answers: {
       first: one,

@@ -10,7 +10,7 @@ import { say } from "../../e2e/say.ts";
 import { networksAnnotation } from "../../e2e/the-levee.ts";
 import { expectPing, removePods, sandboxOf } from "../expectations.ts";
 import { guestFacts } from "../guest.ts";
-import { trunkLink } from "../node-files.ts";
+import { trunkLink, uplink } from "../node-files.ts";
 import { theNode, type VmScene } from "../the-node.ts";
 import { slowMs, slowly } from "../slowly.ts";
 
@@ -49,6 +49,27 @@ test("two machines' pods reach the site in VLAN 57, tagged by the host's VLAN de
   say("both reach the site");
   await expectPing(scene, sandboxOf(facts, pods[0] ?? "", namespace).netns, "10.57.0.2");
   await removePods(scene, pods, namespace);
+});
+
+test("while the VLAN's device is missing or of another VLAN, the pod waits, and it starts by itself when that is mended", async () => {
+  const scene = await theNode();
+  const wanted = objectIn("pod.yaml").metadata.annotations?.[networksAnnotation] ?? "";
+  const run = (command: string): Promise<unknown> => scene.machine.shell.run(command);
+  await run(`ip link delete ${uplink}.57`);
+  await scene.plane.pods.create([{ name: "waits", namespace, annotations: { [networksAnnotation]: wanted } }]);
+  expect(await untilNetwork(scene, `${namespace}/prod-vlan57`, "not ready")).toContain("has no uplink");
+  await run(
+    `ip link add link ${uplink} name ${uplink}.57 type vlan id 58 && ip link set ${uplink}.57 master br-prod up`,
+  );
+  await slowly("the device of another VLAN is told", async () => {
+    const why = await scene.levee.unready(`${namespace}/prod-vlan57`);
+    return why?.includes("is the device of VLAN 58 instead of 57") === true ? true : undefined;
+  });
+  await run(
+    `ip link delete ${uplink}.57 && ip link add link ${uplink} name ${uplink}.57 type vlan id 57 && ip link set ${uplink}.57 master br-prod up`,
+  );
+  await scene.plane.pods.untilReady(["waits"], { namespace, timeoutMs: slowMs });
+  await removePods(scene, ["waits"], namespace);
 });
 
 test("on a bridge that carries all VLANs the network is ready only with the filter on, and then tags", async () => {

@@ -1,5 +1,5 @@
 import type { Finding, Level } from "./finding.ts";
-import { valueIn, containersOf, kindOf, listIn, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
+import { valueIn, containersOf, kindOf, listIn, nameOf, textIn, titleOf, type KubeObject } from "../../kube-object.ts";
 
 /** DaemonSets that run Levee's daemon or its resident hand. Names do not matter, because the drop-in uses Multus' names. */
 export function findLevee(objects: readonly KubeObject[]): readonly KubeObject[] {

@@ -4,7 +4,7 @@ import { checkPods } from "./check-pods.ts";
 import { checkSettings, type SettingsCheck } from "./check-settings.ts";
 import { aggregated, type Finding } from "./finding.ts";
 import { findMultus, type MultusInstall } from "./find-multus.ts";
-import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
+import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "../../kube-object.ts";
 
 /** Everything that differs once Levee replaces Multus, found in the objects of a cluster or of manifests. */
 export function checkMigration(objects: readonly KubeObject[]): readonly Finding[] {

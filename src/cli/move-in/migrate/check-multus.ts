@@ -13,7 +13,7 @@ import {
   textIn,
   titleOf,
   type KubeObject,
-} from "./kube-object.ts";
+} from "../../kube-object.ts";
 
 /** Our tests move from these versions; other 4.2 versions keep the same files. */
 const testedVersions = ["4.2.2", "4.3.0"] as const;
@@ -141,10 +141,10 @@ const workloads: ReadonlySet<string> = new Set(["DaemonSet", "Deployment", "Stat
 function dynamicNetworks(object: KubeObject): Finding {
   return {
     topic: "other users of Multus",
-    level: "blocks",
+    level: "differs",
     object: titleOf(object),
-    what: "it changes networks of running pods through Multus' /delegate, which Levee does not serve",
-    remedy: "stay with Multus where pods change networks while they run, or remove this controller first",
+    what: "it changes networks of running pods through Multus' /delegate, which Levee does not serve; Levee makes these changes itself",
+    remedy: "remove it after the move; until then it logs errors and changes nothing on nodes with Levee",
   };
 }
 

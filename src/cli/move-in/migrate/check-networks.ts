@@ -1,10 +1,11 @@
+import { uplinkAnnotation, uplinkVlanAnnotation } from "../../../base/annotations.ts";
 import { LeveeError } from "../../../base/errors.ts";
-import { asJsonText } from "../../../cni/json-text.ts";
+import { asJsonText, memberText } from "../../../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
 import { netDefaults } from "../../../config/net-settings.ts";
 import { plural } from "../../terminal/plural.ts";
 import type { Finding, Level } from "./finding.ts";
-import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
+import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "../../kube-object.ts";
 
 /** A network definition, and its configuration if it is readable. */
 export interface KnownNetwork {
@@ -48,7 +49,7 @@ function checkNetwork(
       what: title,
       defaultName: textIn(object, "metadata", "name"),
     });
-    return { findings: sharedCapabilities(title, conf), conf };
+    return { findings: [...sharedCapabilities(title, conf), ...withoutUplink(title, object, conf)], conf };
   } catch (thrown) {
     if (!(thrown instanceof LeveeError)) throw thrown;
     return { findings: [invalid(title, thrown.message)], conf: undefined };
@@ -87,6 +88,26 @@ function sharedCapabilities(title: string, conf: NetworkConf): readonly Finding[
       `ask for them in the pod's annotation ("${capability}") if this network has to serve them`,
     ),
   );
+}
+
+const gatewayKeys = ["isGateway", "isDefaultGateway", "ipMasq"];
+
+/** Multus lets the plugin make a bridge that leads nowhere; Levee has the pod wait for the host's. */
+function withoutUplink(title: string, object: KubeObject, conf: NetworkConf): readonly Finding[] {
+  const isTold = [uplinkAnnotation, uplinkVlanAnnotation].some(
+    (name) => textIn(object, "metadata", "annotations", name) !== "",
+  );
+  const isRouted = ({ text }: NetworkConf["plugins"][number]): boolean =>
+    gatewayKeys.some((key) => memberText(text, key) === "true");
+  if (isTold || !conf.plugins.some((plugin) => plugin.type === "bridge" && !isRouted(plugin))) return [];
+  return [
+    found(
+      "differs",
+      title,
+      "its pods wait on nodes where its bridge is missing or has no uplink; with Multus the plugin makes a bridge that leads nowhere",
+      `annotate it with ${uplinkAnnotation}=none if its pods only need to reach each other on one node; otherwise see levee check network`,
+    ),
+  ];
 }
 
 function found(level: Level, object: string, what: string, remedy = ""): Finding {

@@ -1,6 +1,6 @@
 import type { Finding } from "./finding.ts";
 import type { MultusInstall } from "./find-multus.ts";
-import { valueIn, listIn, nameOf, textIn, titleOf } from "./kube-object.ts";
+import { valueIn, listIn, nameOf, textIn, titleOf } from "../../kube-object.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 

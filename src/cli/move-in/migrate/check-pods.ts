@@ -14,7 +14,16 @@ import { netDefaults } from "../../../config/net-settings.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { KnownNetwork } from "./check-networks.ts";
 import type { Finding, Level } from "./finding.ts";
-import { valueIn, isKubeObject, kindOf, listIn, namespaceOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
+import {
+  valueIn,
+  isKubeObject,
+  kindOf,
+  listIn,
+  namespaceOf,
+  textIn,
+  titleOf,
+  type KubeObject,
+} from "../../kube-object.ts";
 import { defaultNetworkAnnotation, networksAnnotation } from "../../../base/annotations.ts";
 
 interface PodsInput {

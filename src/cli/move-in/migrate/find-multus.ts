@@ -9,7 +9,7 @@ import {
   podSpecOf,
   textIn,
   type KubeObject,
-} from "./kube-object.ts";
+} from "../../kube-object.ts";
 
 /** An installed Multus, as its DaemonSet describes it. */
 export interface MultusInstall {

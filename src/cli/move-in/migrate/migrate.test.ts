@@ -8,7 +8,7 @@ import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { checkMigration } from "./check-migration.ts";
 import type { Finding } from "./finding.ts";
-import type { KubeObject } from "./kube-object.ts";
+import type { KubeObject } from "../../kube-object.ts";
 import { readCluster } from "./read-cluster.ts";
 
 const manifest = join(import.meta.dir, "fixtures/multus-v4.2.2.yaml");
@@ -150,7 +150,7 @@ describe("checkMigration on what uses Multus, pods and virtual machines", () => 
       ),
     ).filter(({ topic }) => topic === "other users of Multus");
     expect(found.map(({ level, object }) => `${level} ${object}`)).toEqual([
-      "blocks Deployment kube-system/controller",
+      "differs Deployment kube-system/controller",
       "differs Deployment kube-system/curious",
       "differs Deployment kube-system/approver",
     ]);

@@ -1,6 +1,6 @@
 import { kubeStatusOf, type KubeApi } from "../../../kube/client/api.ts";
 import { findMultus } from "./find-multus.ts";
-import { isKubeObject, listIn, textIn, type KubeObject } from "./kube-object.ts";
+import { isKubeObject, listIn, textIn, type KubeObject } from "../../kube-object.ts";
 import { defaultNetworkAnnotation, networksAnnotation } from "../../../base/annotations.ts";
 
 /** Items of a list have no kind. */

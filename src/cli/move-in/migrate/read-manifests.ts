@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { usageFailure } from "../../failure.ts";
-import { isKubeObject, kindOf, listIn, type KubeObject } from "./kube-object.ts";
+import { isKubeObject, kindOf, listIn, type KubeObject } from "../../kube-object.ts";
 
 /** A GitOps repository has some hundred files; more means a wrong folder. */
 const filesMax = 2_000;

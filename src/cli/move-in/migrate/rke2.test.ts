@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { checkMigration } from "./check-migration.ts";
 import { findMultus } from "./find-multus.ts";
-import type { KubeObject } from "./kube-object.ts";
+import type { KubeObject } from "../../kube-object.ts";
 
 /** RKE2's packaged Multus: the names of its chart, and images of its own. */
 function rke2(name: string, container: object): KubeObject {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
 import { leaseOf } from "../../../hands/lease.ts";
-import { KnownContainers, orphansAmong } from "./leases.ts";
+import { KnownContainers, leaseCounts, orphansAmong } from "./leases.ts";
 
 const place = { dataDir: "/var/lib/cni/networks", network: "lan" };
 
@@ -48,4 +48,14 @@ test("orphansAmong finds leases of unknown containers, also when names contain d
   }));
   // A part of a name counts as known: one known container too many does no harm.
   expect(orphansAmong(leases, known).map(({ containerId }) => containerId)).toEqual(["lost", ""]);
+});
+
+test("leaseCounts counts both families of each network, and the largest 200 networks", () => {
+  const lease = (network: string, address: string) => ({
+    ...{ dataDir: "/d", network, address, containerId: "c", isBlank: false, ifname: "", changedWallMs: 0 },
+  });
+  const many = Array.from({ length: 300 }, (_, at) => lease(`n${at}`, "10.0.0.2"));
+  const counts = leaseCounts([...many, lease("lan", "10.0.0.2"), lease("lan", "fd00::2"), lease("lan", "10.0.0.3")]);
+  expect(counts[0]).toEqual({ network: "lan", v4: 2, v6: 1 });
+  expect(counts).toHaveLength(200);
 });

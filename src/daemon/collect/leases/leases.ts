@@ -1,5 +1,6 @@
 import type { Lease } from "../../../hands/lease.ts";
 import type { GcAction, GcFinding } from "../../../wire/node-view.ts";
+import type { LeaseCountView } from "../../../wire/node-holds.ts";
 
 export function leaseKey(lease: Lease): string {
   return `${lease.dataDir}/${lease.network}/${lease.address}/${lease.containerId}`;
@@ -29,6 +30,18 @@ export class KnownContainers {
     if (this.#parts.has(containerId)) return true;
     return containerId.includes("-") && this.#names.some((name) => name.includes(`-${containerId}-`));
   }
+}
+
+/** A person reads the first rows, and the answer is asked for every few seconds. */
+const countsMax = 200;
+
+/** How many addresses each network holds; those with most first. */
+export function leaseCounts(leases: readonly Lease[]): readonly LeaseCountView[] {
+  const counts = [...Map.groupBy(leases, ({ network }) => network)].map(([network, own]) => {
+    const v6 = own.filter(({ address }) => address.includes(":")).length;
+    return { network, v4: own.length - v6, v6 };
+  });
+  return counts.toSorted((left, right) => right.v4 + right.v6 - left.v4 - left.v6).slice(0, countsMax);
 }
 
 /** Leases of unknown containers. The caller decides whether they are old enough to count. */

@@ -5,13 +5,14 @@ import type { Hand } from "../../../hands/hand.ts";
 import { readHostFolder } from "../../../hands/host-folder.ts";
 import { runtimeResults } from "../../../hands/runtime-results.ts";
 import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
+import type { LeaseCountView } from "../../../wire/node-holds.ts";
 import type { Sight } from "../sight.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
 import { leaseOf, type Lease } from "../../../hands/lease.ts";
-import { KnownContainers, orphansAmong } from "./leases.ts";
+import { KnownContainers, leaseCounts, orphansAmong } from "./leases.ts";
 
 type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
@@ -19,6 +20,8 @@ type OrphanNeeds = LeaseConfNeeds & {
 };
 
 interface LeaseLook {
+  /** All addresses, by network. */
+  readonly counts: readonly LeaseCountView[];
   readonly orphans: readonly Lease[];
   /** Why no orphan may be released; empty when orphans may be. */
   readonly doubt: string;
@@ -42,9 +45,11 @@ export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeed
   const isDamaged = needs.journal.losses().length > 0;
   const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, needs.config.runtimeCniDir);
   const orphans = orphansAmong(leases, known);
-  if (orphans.length === 0) return { orphans, doubt, notes };
+  const counts = leaseCounts(leases);
+  if (orphans.length === 0) return { counts, orphans, doubt, notes };
   // This reads many folders, so only when orphans remain.
-  return { orphans: orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), [])), doubt, notes };
+  const left = orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), []));
+  return { counts, orphans: left, doubt, notes };
 }
 
 function knownIds(needs: OrphanNeeds, scratch: readonly string[]): readonly string[] {

@@ -4,6 +4,7 @@ import type { Logger } from "../../../base/log.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { GcFinding } from "../../../wire/node-view.ts";
+import type { LeaseCountView } from "../../../wire/node-holds.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import type { View } from "../../../view/view.ts";
 import type { ConfCache } from "../../look-up/conf-cache.ts";
@@ -55,6 +56,7 @@ export class OrphanLeases {
   readonly #needs: LeaseNeeds;
   readonly #looks = new Looks();
   #orphans: readonly Lease[] = [];
+  #counts: readonly LeaseCountView[] | undefined;
 
   constructor(needs: LeaseNeeds) {
     this.#needs = needs;
@@ -65,13 +67,19 @@ export class OrphanLeases {
     return this.#orphans;
   }
 
+  /** All addresses of the last look, by network; undefined before it. */
+  get counts(): readonly LeaseCountView[] | undefined {
+    return this.#counts;
+  }
+
   async round(hand: Hand, sight: Sight, leave: Leave): Promise<LeaseRound> {
     if (!hand.supports("list"))
       return {
         findings: [],
         notes: [`Addresses of host-local cannot be looked at: ${hand.identity.software} is too old`],
       };
-    const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
+    const { counts, orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
+    this.#counts = counts;
     this.#looks.note(orphans.map(leaseKey), this.#needs.clock.monotonicMs());
     const spent = await freeSpent(hand, orphans, { ...this.#needs, isActing: leave.toFree });
     const others = orphans

@@ -124,10 +124,6 @@ export const rules: readonly Rule[] = [
   ),
   refused("a key occurs twice in an element: the last one counts", /must be given once/u),
   refused("ports, protocols and rates are handed on unchecked", /key "(portMappings|bandwidth)" must (have|be)/u),
-  refused(
-    "`ips` beside `ipam-claim-reference`: both are handed on",
-    /must not be given together with ipam-claim-reference/u,
-  ),
   refused("a network's `cniVersion` is handed on unchecked", /its cniVersion must be one of/u),
   refused(
     "`globalNamespaces` may hold words that cannot be namespaces",

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { askReports, type NodeOptions } from "./ask-reports.ts";
+import { isPassed, isUnknownEverywhere, networkVerdicts, verdictTable } from "./network-verdicts.ts";
+import { thisNode } from "./this-node.ts";
+import { contextOf, examples } from "../command-line.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
+import { metricsPortDefault } from "../cluster/port-option.ts";
+import { plural } from "../terminal/plural.ts";
+import { print } from "../terminal/print.ts";
+import { withProgress } from "../terminal/progress.ts";
+import type { Shell } from "../shell.ts";
+
+interface NetworkOptions extends NodeOptions {
+  readonly node?: readonly string[];
+  readonly wait?: boolean;
+  readonly failOn?: string;
+}
+
+export function addCheckNetwork(check: Command, shell: Shell): void {
+  const command = check
+    .command("network")
+    .argument("<name>", "the network, as NAMESPACE/NAME or NAME")
+    .description("Check whether pods can be attached to a network on every node, or on named ones")
+    .option("--node <name...>", "nodes of the cluster to ask; without it and --all, this machine")
+    .option("-a, --all", "ask every node of the cluster")
+    .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
+    .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
+    .option("--context <name>", "context in the kubeconfig")
+    .addHelpText(
+      "after",
+      [
+        "\nEach node's resident hand has looked for the plugins, interfaces, bridge, uplink and VLAN of the network.",
+        "Exit status 0 only if the network is ready on every node that was asked.",
+        examples(
+          "levee check network kubevirt-vms/prod-vlan57 --all",
+          "levee check network prod-vlan57 --node worker-1 worker-2 -o wide",
+        ),
+      ].join("\n"),
+    );
+  command.action(async (name: string) => {
+    // Commander gives the options that `levee check` also has to that command.
+    const options = command.optsWithGlobals<NetworkOptions>();
+    if (options.wait === true || options.failOn !== "error")
+      throw usageFailure(
+        "Cannot use --wait or --fail-on with a network: they are options of levee check",
+        command.name(),
+      );
+    const context = contextOf(command, shell);
+    const names = options.node ?? [];
+    const isCluster = options.all === true || names.length > 0;
+    const reports = isCluster
+      ? await askReports(context, names, options)
+      : [await withProgress(shell, "Asking the daemon", () => thisNode(context))];
+    const verdicts = networkVerdicts(name, reports);
+    print(shell.stdout, context.settings.output, {
+      value: { isGood: verdicts.every(isPassed), nodes: verdicts },
+      text: () => verdictTable(verdicts, false),
+      wide: () => verdictTable(verdicts, true),
+    });
+    if (isUnknownEverywhere(verdicts))
+      throw new CommandFailure("network-unknown", `Cannot check ${name}: no node that answered knows such a network`);
+    const bad = new Set(verdicts.filter((verdict) => !isPassed(verdict)).map(({ node }) => node)).size;
+    if (bad > 0)
+      throw new CommandFailure(
+        "check-failed",
+        `The network is not ready on ${bad} of ${plural(reports.length, "node")}`,
+      );
+  });
+}

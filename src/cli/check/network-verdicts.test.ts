@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import type { NetworkReadyView } from "../../wire/node-view.ts";
+import { isPassed, isUnknownEverywhere, networkVerdicts, verdictTable } from "./network-verdicts.ts";
+import type { NodeReport } from "./node-report.ts";
+
+function report(node: string, networks: readonly NetworkReadyView[] | undefined, networksTotal?: number): NodeReport {
+  const away = { state: "failed", name: "daemon", detail: "does not answer: refused", hint: "start it" } as const;
+  const sections = networks === undefined ? [{ title: "daemon", lines: [away] }] : [];
+  return { node, isGood: true, sections, networks, networksTotal: networksTotal ?? networks?.length ?? 0 };
+}
+
+const ready: NetworkReadyView = { network: "vms/prod", state: "ready", reasons: [] };
+const missing: NetworkReadyView = { ...ready, state: "not-ready", reasons: ["missing host bridge br-prod"] };
+
+test("networkVerdicts has a line for every node, and only ready passes", () => {
+  const reports = [
+    report("a", [ready, { ...ready, network: "vms/other" }]),
+    report("b", [missing]),
+    report("c", [{ ...ready, state: "unknown" }]),
+    report("d", []),
+    report("e", undefined),
+  ];
+  const verdicts = networkVerdicts("vms/prod", reports);
+  expect(verdicts.map(({ node, state }) => `${node} ${state}`)).toEqual([
+    "a ready",
+    "b not-ready",
+    "c unknown",
+    "d absent",
+    "e away",
+  ]);
+  expect(verdicts.filter(isPassed).map(({ node }) => node)).toEqual(["a"]);
+  expect(verdicts[1]?.hint).toContain("create what is missing on the host");
+  expect(verdicts[4]).toMatchObject({ reasons: ["does not answer: refused"], hint: "start it" });
+  expect(isUnknownEverywhere(verdicts)).toBe(false);
+});
+
+test("a name without a namespace means every network of that name", () => {
+  const two = [report("a", [ready, { ...missing, network: "lab/prod" }, { ...ready, network: "vms/prod2" }])];
+  expect(networkVerdicts("prod", two).map(({ network }) => network)).toEqual(["lab/prod", "vms/prod"]);
+});
+
+test("a network that no node knows is told from one that some nodes lack", () => {
+  expect(isUnknownEverywhere(networkVerdicts("vms/none", [report("a", [ready]), report("b", undefined)]))).toBe(true);
+  expect(isUnknownEverywhere(networkVerdicts("vms/none", [report("b", undefined)]))).toBe(false);
+});
+
+test("a node with more networks than its answer holds names the ones with trouble, so the others are ready", () => {
+  expect(networkVerdicts("vms/prod", [report("a", [missing]), report("b", [], 1_500)])[1]?.state).toBe("ready");
+  expect(networkVerdicts("vms/typo", [report("b", [], 1_500)])[0]?.state).toBe("absent");
+});
+
+test("verdictTable shows each remedy once below the table, and in a column when wide", () => {
+  const verdicts = networkVerdicts("prod", [report("a", [missing]), report("b", [missing]), report("c", [ready])]);
+  const table = verdictTable(verdicts, false);
+  expect(table).toMatch(/a +vms\/prod +not-ready +missing host bridge br-prod/u);
+  expect(table.match(/→ create what is missing/gu)).toHaveLength(1);
+  expect(verdictTable(verdicts, true)).toContain("REMEDY");
+});

@@ -1,0 +1,76 @@
+import type { NetworkReadyView } from "../../wire/node-view.ts";
+import { renderTable } from "../terminal/table.ts";
+import { hintFor } from "./network-lines.ts";
+import type { NodeReport } from "./node-report.ts";
+
+/** What one node says about one network. */
+export interface NetworkVerdict {
+  readonly node: string;
+  /** `namespace/name`; the name that was asked for where no node's answer has it. */
+  readonly network: string;
+  readonly state: NetworkReadyView["state"] | "absent" | "away";
+  readonly reasons: readonly string[];
+  /** How to mend it; empty when there is nothing to do. */
+  readonly hint: string;
+}
+
+/** A name without a namespace means the network of that name in every namespace. */
+export function networkVerdicts(name: string, reports: readonly NodeReport[]): readonly NetworkVerdict[] {
+  const known = new Set(reports.flatMap(({ networks = [] }) => networks.map(({ network }) => network)));
+  const meant = [...known].filter((network) => isMeant(network, name)).toSorted();
+  const asked = meant.length === 0 ? [name] : meant;
+  return asked.flatMap((network) => reports.map((report) => verdictOn(network, report, known.has(network))));
+}
+
+export function isPassed({ state }: NetworkVerdict): boolean {
+  return state === "ready";
+}
+
+/** Whether no node that answered knows the network. */
+export function isUnknownEverywhere(verdicts: readonly NetworkVerdict[]): boolean {
+  return verdicts.every(({ state }) => state === "absent" || state === "away") && verdicts.some(isAbsent);
+}
+
+export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolean): string {
+  const head = ["NODE", "NETWORK", "STATE", "WHY", ...(isWide ? ["REMEDY"] : [])];
+  const rows = verdicts.map(({ node, network, state, reasons, hint }) => [
+    ...[node, network, state, reasons.join(", ")],
+    ...(isWide ? [hint] : []),
+  ]);
+  const remedies = [...new Set(verdicts.filter((verdict) => !isPassed(verdict)).map(({ hint }) => hint))];
+  const below = isWide ? [] : remedies.filter((hint) => hint !== "").map((hint) => `→ ${hint}\n`);
+  return `${renderTable(head, rows)}${below.join("")}`;
+}
+
+function isMeant(network: string, name: string): boolean {
+  return network === name || (!name.includes("/") && network.slice(network.indexOf("/") + 1) === name);
+}
+
+function isAbsent({ state }: NetworkVerdict): boolean {
+  return state === "absent";
+}
+
+function verdictOn(
+  network: string,
+  { node, networks, networksTotal, sections }: NodeReport,
+  isKnown: boolean,
+): NetworkVerdict {
+  if (networks === undefined) {
+    const failed = sections.flatMap(({ lines }) => lines).find(({ state }) => state !== "ok");
+    return { node, network, state: "away", reasons: [failed?.detail ?? "no answer"], hint: failed?.hint ?? "" };
+  }
+  const found = networks.find((view) => view.network === network);
+  if (found !== undefined) return seenVerdict(node, found);
+  // An answer names the first thousand, those with trouble first. A name that no answer has may be a slip of the pen.
+  if (isKnown && networksTotal > networks.length) return { node, network, state: "ready", reasons: [], hint: "" };
+  const hint = "the node's daemon has not read it yet, or it does not exist";
+  return { node, network, state: "absent", reasons: ["the node does not know this network"], hint };
+}
+
+function seenVerdict(node: string, { network, state, reasons }: NetworkReadyView): NetworkVerdict {
+  if (state === "unknown") {
+    const hint = "to look at the host, the daemon needs a resident hand of its own version";
+    return { node, network, state, reasons: ["no hand has looked at the host"], hint };
+  }
+  return { node, network, state, reasons, hint: reasons.length === 0 ? "" : hintFor(reasons) };
+}

@@ -1,0 +1,101 @@
+import type { Command } from "commander";
+import { withNetwork, withoutNetwork } from "../../attachment/edit-selection.ts";
+import type { Namespace } from "../../base/brand.ts";
+import { oneLine } from "../../base/plain-text.ts";
+import type { KubeOptions } from "../cluster/kube-access.ts";
+import { editNetworks, untilNetworks, type StatusEntry } from "./pod-networks.ts";
+import { withCluster } from "../cluster/with-cluster.ts";
+import { contextOf, examples } from "../command-line.ts";
+import { CommandFailure } from "../failure.ts";
+import { networkText, parseNetwork, parsePod, podText, requireSubdomain, type NetworkChoice } from "../node/names.ts";
+import type { Shell } from "../shell.ts";
+import { parseSpan } from "../storm/quantity.ts";
+import { print } from "../terminal/print.ts";
+
+interface PlugOptions extends KubeOptions {
+  readonly namespace?: string;
+  readonly timeout: string;
+}
+
+/** The commands `plug` and `unplug`. */
+export function addPlug(program: Command, shell: Shell): void {
+  addAttaching(program, shell);
+  addDetaching(program, shell);
+}
+
+function addAttaching(program: Command, shell: Shell): void {
+  const command = program.command("plug <pod> <network>").description("Attach a network to a running pod");
+  addOptions(command).addHelpText(
+    "after",
+    [
+      "\nNETWORK is [NAMESPACE/]NAME[@INTERFACE]. The command adds it to the pod's annotation, with your own rights, and waits",
+      "until the pod's network-status has it. The daemon of the pod's node does the work; levee why tells how.",
+      examples("levee plug web lan", "levee plug shop/web dmz/lan@net5 --timeout 1m"),
+    ].join("\n"),
+  );
+  command.action(async (name: string, network: string, options: PlugOptions) => {
+    await change(command, shell, { name, network, options }, (asked, namespace, choice) =>
+      withNetwork(asked, namespace, choice),
+    );
+  });
+}
+
+function addDetaching(program: Command, shell: Shell): void {
+  const command = program.command("unplug <pod> <network>").description("Detach a network from a running pod");
+  addOptions(command).addHelpText(
+    "after",
+    [
+      "\nNETWORK is [NAMESPACE/]NAME[@INTERFACE]. Without an interface all entries of that network are taken out of the pod's",
+      "annotation. The command waits until the pod's network-status lacks them.",
+      examples("levee unplug web lan", "levee unplug shop/web dmz/lan@net5"),
+    ].join("\n"),
+  );
+  command.action(async (name: string, network: string, options: PlugOptions) => {
+    await change(command, shell, { name, network, options }, (asked, namespace, choice) => {
+      const { text, removed } = withoutNetwork(asked, namespace, choice);
+      if (removed > 0) return text;
+      throw new CommandFailure("network-unknown", `The pod's annotation does not ask for ${networkText(choice)}`, {
+        remedy: "name the interface only if the annotation does; kubectl describe pod shows it",
+      });
+    });
+  });
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .option("-n, --namespace <name>", "the pod's namespace (default: default)")
+    .option("--timeout <time>", "the longest wait for the result", "30s")
+    .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
+    .option("--context <name>", "context in the kubeconfig");
+}
+
+interface Asked {
+  readonly name: string;
+  readonly network: string;
+  readonly options: PlugOptions;
+}
+
+type Edit = (asked: string, namespace: Namespace, choice: NetworkChoice) => string;
+
+async function change(command: Command, shell: Shell, { name, network, options }: Asked, edit: Edit): Promise<void> {
+  const { settings } = contextOf(command, shell);
+  const pod = parsePod(name, options.namespace, requireSubdomain);
+  const choice = parseNetwork(network, pod.namespace);
+  const waitMs = parseSpan("--timeout", options.timeout);
+  const namespace = pod.namespace as Namespace; // checked by parsePod
+  const isPlug = command.name() === "plug";
+  const isIts = (entry: StatusEntry): boolean =>
+    entry.name === `${choice.namespace}/${choice.name}` && (choice.ifname ?? entry.ifname) === entry.ifname;
+  const networks = await withCluster(shell, options, async (api) => {
+    const before = await editNetworks(api, pod, (asked) => edit(asked, namespace, choice));
+    const had = before.status.filter(isIts).length;
+    const isDone = (status: readonly StatusEntry[]): boolean =>
+      isPlug ? status.filter(isIts).length > had : !status.some(isIts);
+    return await untilNetworks(shell, api, { pod, isDone, waitMs });
+  });
+  const has = networks.map((entry) => `${oneLine(entry.name)} (${oneLine(entry.ifname)})`).join(", ");
+  print(shell.stdout, settings.output, {
+    value: { pod: podText(pod), networks },
+    text: () => `${podText(pod)} has ${has}\n`,
+  });
+}

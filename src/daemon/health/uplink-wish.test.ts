@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { uplinkWish } from "./uplink-wish.ts";
+
+const [uplink, vlan] = ["levee.dev/uplink", "levee.dev/uplink-vlan"] as const;
+
+test.each([
+  [{}, {}],
+  [{ [uplink]: "none" }, { isNone: true }],
+  [{ [uplink]: "enp86s0.57" }, { need: { uplink: "enp86s0.57" } }],
+  [{ [vlan]: "57" }, { need: { vlan: 57 } }],
+  [{ [uplink]: "prod", [vlan]: "57@enp86s0" }, { need: { uplink: "prod", vlan: 57, parent: "enp86s0" } }],
+] as const)("uplinkWish reads %j", (annotations, wish) => {
+  expect(uplinkWish(annotations, true)).toEqual(wish);
+  expect(uplinkWish(annotations, false)).toEqual({ ...wish, isOpen: true });
+});
+
+test.each([
+  [{ [uplink]: "" }, 'levee.dev/uplink as it must be an interface name or "none": current value is ""'],
+  [{ [uplink]: "a/b" }, 'current value is "a/b"'],
+  [{ [uplink]: "x".repeat(300) }, "xxx"],
+  [{ [vlan]: "0" }, "levee.dev/uplink-vlan as it must be a VLAN of 1 to 4094"],
+  [{ [vlan]: "4095" }, 'current value is "4095"'],
+  [{ [vlan]: "57@" }, 'current value is "57@"'],
+  [{ [vlan]: "57@a b" }, 'current value is "57@a b"'],
+  [{ [vlan]: "prod" }, 'current value is "prod"'],
+])("uplinkWish refuses %j with the value", (annotations, words) => {
+  expect(() => uplinkWish(annotations, true)).toThrow(words);
+});

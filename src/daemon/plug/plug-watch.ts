@@ -1,0 +1,143 @@
+import type { Clock } from "../../base/clock.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import { GivenUp } from "../../base/given-up.ts";
+import type { Logger } from "../../base/log.ts";
+import { networksAnnotation } from "../../base/annotations.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { PodChange, PodFacts } from "../../view/pod-facts.ts";
+import type { View } from "../../view/view.ts";
+import type { Service } from "../service.ts";
+import type { NextLook, PlugLook, PlugSubject } from "./plug-look.ts";
+import { PlugQueue } from "./plug-queue.ts";
+import { isStatusStale } from "./stale-status.ts";
+import { keepsNetns, ownRecord, wantedChanges } from "./wanted-networks.ts";
+
+export interface PlugWatchNeeds {
+  readonly clock: Clock;
+  readonly config: DaemonConfig;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all" | "findByToken" | "forPod">;
+  readonly view: View;
+  /** Loaded with the first change: most nodes never have one. */
+  readonly load: () => Promise<Pick<PlugLook, "look">>;
+  /** How long a pod whose change failed is held. */
+  readonly heldMs: (record: AttachmentRecord) => number;
+  /** Tells a pod's networks again. */
+  readonly tell: (token: string) => void;
+}
+
+/** The first pause after a failure that admission does not hold; it doubles. */
+const firstPauseMs = 1_000;
+const pauseMsMax = 60_000;
+
+/**
+ * Looks at the pods of this node whose annotation changed, and has each brought to what it asks for. The journal says
+ * what a pod has: its network-status may be older, or of another writer.
+ */
+export class PlugWatch implements Service {
+  readonly #needs: PlugWatchNeeds;
+  readonly #queue: PlugQueue;
+  readonly #subjects = new Map<string, PlugSubject>();
+  #stopListening = (): void => undefined;
+  #look: Promise<Pick<PlugLook, "look">> | undefined;
+
+  constructor(needs: PlugWatchNeeds) {
+    this.#needs = needs;
+    this.#queue = new PlugQueue(needs.clock, (token) => this.#serve(token));
+  }
+
+  /** Also the rest of changes that the last daemon left is done, even where `hotPlug` is off by now. */
+  start(): this {
+    const { config, journal, view } = this.#needs;
+    for (const { token, plug } of journal.all()) if (plug !== undefined) this.#queue.put(token);
+    if (!config.hotPlug || view.onPodChange === undefined) return this;
+    this.#stopListening = view.onPodChange((change) => this.#podChanged(change));
+    void (view.live?.podsSynced() ?? Promise.resolve()).then(() => {
+      for (const pod of view.pods() ?? []) this.#consider(pod, true);
+    });
+    return this;
+  }
+
+  /** Resolves when no change is under way. One that loses its hand meanwhile is taken back by the next daemon. */
+  async stop(): Promise<void> {
+    this.#stopListening();
+    await this.#queue.stop();
+  }
+
+  #podChanged({ before, now }: PodChange): void {
+    if (now === undefined || !keepsNetns(now)) {
+      if (before !== undefined) this.#drop(before);
+      return;
+    }
+    const isSame = before?.annotations[networksAnnotation] === now.annotations[networksAnnotation];
+    // A pod that begins to run may have been attached by an older annotation than this.
+    if (isSame && before?.phase === now.phase && before?.uid === now.uid) return;
+    this.#consider(now, false);
+  }
+
+  /** Whether there is something to do is found in memory, in microseconds. */
+  #consider(pod: PodFacts, isFirst: boolean): void {
+    const { journal, config, tell } = this.#needs;
+    const record = keepsNetns(pod) ? ownRecord(pod, journal.forPod(pod.namespace, pod.name)) : undefined;
+    if (record === undefined) return;
+    if (record.plug === undefined && !hasChanges(pod, record, config)) {
+      // The last daemon may have died between a change and the status.
+      if (isFirst && isStatusStale(pod, record)) tell(record.token);
+      return;
+    }
+    const subject = this.#subjects.get(record.token);
+    if (subject !== undefined) subject.attempts = 0;
+    this.#queue.put(record.token);
+  }
+
+  /** The pod ends: its DEL removes what a change has left. */
+  #drop(pod: PodFacts): void {
+    for (const { token } of this.#needs.journal.forPod(pod.namespace, pod.name)) {
+      this.#queue.drop(token);
+      this.#subjects.get(token)?.givenUp.giveUp(new LeveeError("cancelled", "The pod ends"));
+    }
+  }
+
+  /** Never rejects. Resolves to the pause before the next look, if there is to be one. */
+  async #serve(token: string): Promise<number | undefined> {
+    const subject = this.#subjects.get(token) ?? { token, givenUp: new GivenUp(), attempts: 0, wasSilent: false };
+    this.#subjects.set(token, subject);
+    let next: NextLook;
+    try {
+      const look = await (this.#look ??= this.#needs.load());
+      next = await look.look(subject);
+      subject.attempts = 0;
+    } catch (thrown) {
+      next = this.#failed(subject, toLeveeError(thrown, "Cannot change the networks of a pod"));
+    }
+    if (next === undefined || subject.givenUp.aborted) this.#subjects.delete(token);
+    return subject.givenUp.aborted ? undefined : next?.afterMs;
+  }
+
+  #failed(subject: PlugSubject, error: LeveeError): NextLook {
+    const { journal, logger, heldMs } = this.#needs;
+    const record = journal.findByToken(subject.token);
+    if (record === undefined) return undefined;
+    const pauseMs = Math.min(pauseMsMax, firstPauseMs * 2 ** Math.min(subject.attempts, 10));
+    const afterMs = Math.max(pauseMs, heldMs(record));
+    subject.attempts += 1;
+    logger.warn("The networks of a running pod could not be changed and will be tried again", {
+      pod: `${record.pod.namespace}/${record.pod.name}`,
+      afterMs: Math.round(afterMs),
+      reason: error.message,
+    });
+    return { afterMs };
+  }
+}
+
+/** An annotation that cannot be read is looked at, so that the pod hears of it. */
+function hasChanges(pod: PodFacts, record: AttachmentRecord, config: DaemonConfig): boolean {
+  try {
+    return wantedChanges(pod, record, config).length > 0;
+  } catch {
+    // The look tells the pod what is wrong with it.
+    return true;
+  }
+}
