@@ -30,6 +30,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     "wire",
     "config",
     "attachment",
+    "lint",
     "admission",
     "readiness",
     "state",

@@ -24,7 +24,10 @@ function watched(first: WatchedNetwork, pods: readonly ClusterPod[]) {
   const look = (networks: readonly WatchedNetwork[], now: readonly ClusterPod[] = pods): readonly string[] =>
     book
       .look(networks, networkUsers(now), (nowMs += 10_000))
-      .map((one) => `${one.kind} ${one.network.namespace}/${one.network.name}: ${one.pods.map(({ name }) => name).join(",")}`);
+      .map(
+        (one) =>
+          `${one.kind} ${one.network.namespace}/${one.network.name}: ${one.pods.map(({ name }) => name).join(",")}`,
+      );
   expect(look([first])).toEqual([]);
   return look;
 }
