@@ -5,14 +5,16 @@ import { parseResult } from "../../cni/result.ts";
 import { networkDataPatch, type ClaimNetworkData, type NetworkData } from "../../kube/claims/network-data-patch.ts";
 import { KubeError, type KubeRequest } from "../../kube/client/api.ts";
 import type { AllocatedDevice, ClaimView } from "../../view/claim-view.ts";
-import type { PodClaims } from "../../view/pod-claims.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
+import type { LiveView, View } from "../../view/view.ts";
 import { deviceOf } from "./chain-device.ts";
+import type { PodRef } from "./event-teller.ts";
 
 interface ClaimDataQuestion {
-  readonly pod: Pick<PodFacts, "namespace" | "uid">;
-  readonly claims: PodClaims;
-  readonly view: ClaimView;
+  readonly pod: PodRef;
+  readonly findPod: View["findPod"];
+  readonly live: Pick<LiveView, "claims" | "readPod">;
   readonly clock: Clock;
   /** IDs of devices that the pod no longer uses. */
   readonly lost: ReadonlySet<string>;
@@ -27,28 +29,52 @@ const hardwareAddressCharsMax = 128;
 
 /** A patch for each claim of the pod with a device that one of its networks has, or had. */
 export async function claimPatches(
+  { chains, results }: Pick<AttachmentRecord, "chains" | "results">,
+  question: ClaimDataQuestion,
+): Promise<readonly KubeRequest[]> {
+  const { live, clock, lost } = question;
+  const late = (): KubeError => new KubeError("api-unreachable", "the claims could not be read in time");
+  using limit = deadline(clock, lookMsMax, late);
+  const { signal } = limit;
+  const pod = await podWithClaims(question, signal);
+  const dataOf = networkDataOf(chains, results);
+  const patches: KubeRequest[] = [];
+  for (const claim of claimNames(pod)) {
+    const answer = await live.claims.claim(question.pod.namespace, claim, signal);
+    if (typeof answer === "string") continue;
+    const { devices, isTouched } = await devicesIn(answer, { dataOf, lost, view: live.claims, signal });
+    const owner = `levee-${pod?.uid ?? ""}`;
+    if (isTouched) patches.push(networkDataPatch({ namespace: question.pod.namespace, claim, owner, devices }));
+  }
+  return patches;
+}
+
+/** The local copy may lack the pod, or have it as it was before its claims were made. */
+async function podWithClaims(
+  { pod: { namespace, name, uid }, findPod, live }: ClaimDataQuestion,
+  signal: AbortSignal,
+): Promise<PodFacts | undefined> {
+  const known = await findPod(namespace, name);
+  const pod = known?.claims === undefined ? await live.readPod(namespace, name, signal) : known;
+  // Another pod may have the name by now; some runtimes give no UID.
+  return uid === "" || pod?.uid === uid ? pod : undefined;
+}
+
+function claimNames(pod: PodFacts | undefined): ReadonlySet<string> {
+  const { refs = [], extended } = pod?.claims ?? {};
+  return new Set([...refs.map(({ claim }) => claim), ...(extended === undefined ? [] : [extended.claim])]);
+}
+
+function networkDataOf(
   chains: readonly Chain[],
   results: readonly (JsonText | undefined)[],
-  { pod, claims, view, clock, lost }: ClaimDataQuestion,
-): Promise<readonly KubeRequest[]> {
-  const dataOf = new Map(
+): ReadonlyMap<string, NetworkData> {
+  return new Map(
     chains.flatMap((chain, index): (readonly [string, NetworkData])[] => {
       const device = deviceOf(chain);
       return device === undefined ? [] : [[device, networkData(chain, results[index])]];
     }),
   );
-  const names = [...claims.refs.map(({ claim }) => claim), ...(claims.extended ? [claims.extended.claim] : [])];
-  const late = (): KubeError => new KubeError("api-unreachable", "the claims could not be read in time");
-  using limit = deadline(clock, lookMsMax, late);
-  const patches: KubeRequest[] = [];
-  for (const claim of new Set(names)) {
-    const answer = await view.claim(pod.namespace, claim, limit.signal);
-    if (typeof answer === "string") continue;
-    const owner = `levee-${pod.uid}`;
-    const { devices, isTouched } = await devicesIn(answer, { dataOf, lost, view, signal: limit.signal });
-    if (isTouched) patches.push(networkDataPatch({ namespace: pod.namespace, claim, owner, devices }));
-  }
-  return patches;
 }
 
 interface DeviceQuestion {

@@ -41,6 +41,8 @@ class Desk {
   answer: () => Promise<string> = () => Promise.resolve("{}");
   record: AttachmentRecord | undefined;
   known: Partial<PodFacts> = { ...pod, claims: { refs: [{ name: "net", claim: "c1", isInStatus: true }] } };
+  /** What the server has of the pod. */
+  live: Partial<PodFacts> | undefined;
   claims: Record<string, ClaimAnswer> = { c1: [allocated("vf-1")] };
   reads = 0;
   readonly teller: ClaimTeller;
@@ -67,7 +69,7 @@ class Desk {
       logger: { ...silentLogger, error } as Logger,
       view: {
         findPod: () => Promise.resolve(this.known as PodFacts),
-        live: { claims } as LiveView, // only what it uses
+        live: { claims, readPod: () => Promise.resolve(this.live as PodFacts | undefined) } as unknown as LiveView,
       },
     });
   }
@@ -136,6 +138,16 @@ test("ClaimTeller writes nothing for a pod that is gone, has no claims, or is an
     desk.known = known as Partial<PodFacts>;
     await desk.tell([chain("net1", "id-vf-1")], [result("net1", [])]);
     expect(desk.requests).toEqual([]);
+  }
+});
+
+test("ClaimTeller asks the server where the local copy has the pod without its claims, or not at all", async () => {
+  for (const known of [undefined, pod]) {
+    const desk = new Desk();
+    desk.live = desk.known;
+    desk.known = known as Partial<PodFacts>;
+    await desk.tell([chain("net1", "id-vf-1")], [result("net1", [])]);
+    expect(desk.told).toMatchObject([[{ device: "vf-1" }]]);
   }
 });
 

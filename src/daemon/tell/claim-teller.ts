@@ -74,15 +74,12 @@ export class ClaimTeller {
   }
 
   async #send(pod: PodRef, current: CurrentRecord, lost: ReadonlySet<string>): Promise<void> {
-    const record = current();
     const { api, clock, view } = this.#options;
-    const known = await view.findPod(pod.namespace, pod.name);
-    if (record === undefined || view.live === undefined || known?.claims === undefined) return;
-    // Another pod of the same name; some runtimes give no UID.
-    if (pod.uid !== "" && known.uid !== pod.uid) return;
+    const record = current();
+    if (record === undefined || view.live === undefined) return;
     // Few sites want this, and few pods have devices.
     const { claimPatches } = await import("./claim-data.ts");
-    const question = { pod: known, claims: known.claims, view: view.live.claims, clock };
-    for (const patch of await claimPatches(record.chains, record.results, { ...question, lost })) await api.call(patch);
+    const question = { pod, findPod: view.findPod.bind(view), live: view.live, clock, lost };
+    for (const patch of await claimPatches(record, question)) await api.call(patch);
   }
 }
