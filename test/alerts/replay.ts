@@ -36,6 +36,7 @@ const told = [
   "resource",
   "reason",
   "mismatch",
+  "network",
   "daemonset",
 ];
 

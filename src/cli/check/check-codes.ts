@@ -162,6 +162,12 @@ export const checkCodes = {
       "Two definitions on one segment have ranges that overlap, and their address plugins do not know of each other's leases: two pods can get one address.",
     todo: "Change the range of the named definition, which is the younger one. Its event names the other one. levee explain LVN0503 says more.",
   },
+  LVE0803: {
+    title: "networks have addresses left",
+    means:
+      "host-local has a range on each node. When every address is taken, no further pod with that network starts there. The daemons count with each round of garbage collection; other address plugins are not counted.",
+    todo: "levee explain NetworkAddressesLow",
+  },
 } as const satisfies Record<string, CheckFacts>;
 
 export type CheckCode = keyof typeof checkCodes;

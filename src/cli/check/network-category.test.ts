@@ -53,12 +53,15 @@ levee_guard_network_overlap{network="prod/wan"} 1\n`;
       },
     },
     { code: "LVE0802", state: "warning", evidence: { "prod/wan": "gives addresses of an older definition" } },
+    { code: "LVE0803", detail: "not known: only Levee's daemon reports it" },
   ]);
 });
 
 test("networkCategory is well when the guard says so, and knows nothing when the guard is silent or away", () => {
   const states = (metrics: DaemonMetrics, changes: Partial<Snapshot> = {}): readonly string[] =>
-    networkCategory(seen(changes), metrics).lines.map(({ state, detail }) => `${state} ${detail}`);
+    networkCategory(seen(changes), metrics)
+      .lines.filter(({ code }) => code !== "LVE0803")
+      .map(({ state, detail }) => `${state} ${detail}`);
   expect(states(guardSays(counts(0, 0, 0)))).toEqual(["ok ", "ok "]);
   expect(states(guardSays(""))[0]).toBe(
     "warning not known: the guard that leads cannot read network definitions, or is older",
@@ -69,4 +72,20 @@ test("networkCategory is well when the guard says so, and knows nothing when the
     "warning not known: no route",
   ]);
   expect(states({ nodes: new Map(), guards: new Map() }, { guard: { value: undefined } })).toEqual([]);
+});
+
+test("networkCategory warns of ranges with few addresses left, and fails at the first that has none", () => {
+  const room = (network: string, total: number, left: number): string =>
+    `levee_network_addresses{network="${network}"} ${total}\nlevee_network_addresses_left{network="${network}"} ${left}\n`;
+  const lineOf = (text: string): ReturnType<typeof networkCategory>["lines"][number] | undefined =>
+    networkCategory(seen(), { nodes: new Map([["n1", { value: metricsOf(text) }]]), guards: new Map() }).lines.at(-1);
+  expect(lineOf("")).toMatchObject({ code: "LVE0803", state: "ok", detail: "0 ranges on 1 node" });
+  // A tenth is enough.
+  expect(lineOf(room("prod/lan", 250, 25))).toMatchObject({ state: "ok", detail: "1 range on 1 node" });
+  expect(lineOf(room("prod/lan", 250, 24) + room("prod/wan", 10, 9))).toMatchObject({
+    state: "warning",
+    detail: "1 of 2 ranges have few or none",
+    evidence: { "prod/lan on n1": "24 of 250 left" },
+  });
+  expect(lineOf(room("prod/lan", 250, 24) + room("prod/wan", 10, 0))?.state).toBe("failed");
 });

@@ -6,15 +6,16 @@ import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { valueOr, type Seen } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import { plural } from "../terminal/plural.ts";
-import { goodLine, unknownLine, warningLine, type Category, type ClusterLine } from "./cluster-line.ts";
+import { failedLine, goodLine, unknownLine, warningLine, type Category, type ClusterLine } from "./cluster-line.ts";
 import { leaderMetrics } from "./guard-lines.ts";
 
-/** What the guard says about network definitions; nothing where no guard is installed. */
-export function networkCategory(snapshot: Snapshot, { guards }: DaemonMetrics): Category {
+/** What the guard says about network definitions, where one is installed, and the daemons about addresses. */
+export function networkCategory(snapshot: Snapshot, { guards, nodes }: DaemonMetrics): Category {
   const { guard } = snapshot;
   const isAbsent = "value" in guard && guard.value === undefined;
   const leader = leaderMetrics(guards, snapshot);
-  return { name: "networks", lines: isAbsent ? [] : [changedLine(leader, snapshot), overlapLine(leader)] };
+  const ofGuard = isAbsent ? [] : [changedLine(leader, snapshot), overlapLine(leader)];
+  return { name: "networks", lines: [...ofGuard, addressLine(nodes)] };
 }
 
 const silent = { why: "the guard that leads cannot read network definitions, or is older", status: undefined };
@@ -48,6 +49,48 @@ function overlapLine(leader: Seen<readonly Metric[]>): ClusterLine {
     .filter(({ name }) => name === "levee_guard_network_overlap")
     .map(({ labels: { network = "" } }): [string, string] => [network, "gives addresses of an older definition"]);
   return warningLine("LVE0802", plural(counted.value, "network definition"), Object.fromEntries(evidence));
+}
+
+/** The threshold of the alert NetworkAddressesLow. */
+const shareMin = 0.1;
+
+function addressLine(nodes: DaemonMetrics["nodes"]): ClusterLine {
+  const rooms = [...nodes].flatMap(([node, seen]) => roomsOn(node, valueOr(seen, [])));
+  const answered = [...nodes.values()].filter((seen) => "value" in seen).length;
+  if (answered === 0)
+    return unknownLine("LVE0803", {
+      why: nodes.size === 0 ? "only Levee's daemon reports it" : "no daemon answers",
+      status: undefined,
+    });
+  const low = rooms
+    .filter(({ left, total }) => left < total * shareMin || left === 0)
+    .toSorted((one, other) => one.left - other.left);
+  const evidence = Object.fromEntries(
+    low.map(({ network, node, left, total }) => [`${network} on ${node}`, `${left} of ${total} left`]),
+  );
+  if (low.length === 0) return goodLine("LVE0803", `${plural(rooms.length, "range")} on ${plural(answered, "node")}`);
+  const detail = `${low.length} of ${plural(rooms.length, "range")} have few or none`;
+  return low.some(({ left }) => left === 0)
+    ? failedLine("LVE0803", detail, evidence)
+    : warningLine("LVE0803", detail, evidence);
+}
+
+interface RoomSeen {
+  readonly network: string;
+  readonly node: string;
+  readonly total: number;
+  readonly left: number;
+}
+
+function roomsOn(node: string, metrics: readonly Metric[]): readonly RoomSeen[] {
+  const named = (wanted: string): readonly Metric[] => metrics.filter(({ name }) => name === wanted);
+  const totals = new Map(named("levee_network_addresses").map(({ labels, value }) => [labels["network"] ?? "", value]));
+  return named("levee_network_addresses_left").map(({ labels: { network = "" }, value }) => ({
+    network,
+    node,
+    total: totals.get(network) ?? 0,
+    left: value,
+  }));
 }
 
 function countOf(leader: Seen<readonly Metric[]>, kinds: readonly string[]): Seen<number> {
