@@ -260,7 +260,9 @@ group("devices by claims", () => {
       await bind();
     }
   }, 120_000);
+});
 
+group("devices by claims while the API server is away", () => {
   test("without the API server no device is given, and with it again the right one", async () => {
     await claim("away-net-1", [["r", "vf-2"]]);
     const pod = await podWith("away", "away-net-1", "vf");

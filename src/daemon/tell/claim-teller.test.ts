@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import type { JsonText, Namespace, PluginType, PodName, PodUid } from "../../base/brand.ts";
-import type { Logger } from "../../base/log.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
@@ -66,7 +65,7 @@ class Desk {
     this.teller = new ClaimTeller({
       api: { call } as KubeApi,
       clock: this.clock,
-      logger: { ...silentLogger, error } as Logger,
+      logger: { ...silentLogger, error },
       view: {
         findPod: () => Promise.resolve(this.known as PodFacts),
         live: { claims, readPod: () => Promise.resolve(this.live as PodFacts | undefined) } as unknown as LiveView,
