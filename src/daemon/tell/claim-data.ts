@@ -8,7 +8,7 @@ import type { AllocatedDevice, ClaimView } from "../../view/claim-view.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 import type { LiveView, View } from "../../view/view.ts";
-import { deviceOf } from "./chain-device.ts";
+import { chainDevice } from "./chain-device.ts";
 import type { PodRef } from "./event-teller.ts";
 
 interface ClaimDataQuestion {
@@ -71,7 +71,7 @@ function networkDataOf(
 ): ReadonlyMap<string, NetworkData> {
   return new Map(
     chains.flatMap((chain, index): (readonly [string, NetworkData])[] => {
-      const device = deviceOf(chain);
+      const device = chainDevice(chain);
       return device === undefined ? [] : [[device, networkData(chain, results[index])]];
     }),
   );

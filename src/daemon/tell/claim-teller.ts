@@ -7,7 +7,7 @@ import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
 import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { View } from "../../view/view.ts";
-import { deviceOf } from "./chain-device.ts";
+import { chainDevice } from "./chain-device.ts";
 import type { PodRef } from "./event-teller.ts";
 
 /** A full node, twice. A letter is a name and a few device IDs. */
@@ -51,9 +51,9 @@ export class ClaimTeller {
 
   /** `gone`: chains that a running pod no longer has. A pod without devices costs nothing. */
   tell(pod: PodRef, current: CurrentRecord, gone: readonly Chain[] = []): void {
-    const lostNow = gone.flatMap((chain) => deviceOf(chain) ?? []);
+    const lostNow = gone.flatMap((chain) => chainDevice(chain) ?? []);
     const record = current();
-    if (lostNow.length === 0 && record?.chains.some((chain) => deviceOf(chain) !== undefined) !== true) return;
+    if (lostNow.length === 0 && record?.chains.some((chain) => chainDevice(chain) !== undefined) !== true) return;
     const key = `${pod.namespace}/${pod.name}/${pod.uid}`;
     const lost = this.#lost.get(key) ?? new Set();
     for (const device of lostNow) lost.add(device);

@@ -12,12 +12,12 @@ import {
 } from "./address-range.ts";
 
 /** Where host-local keeps its leases unless a network says otherwise. */
-export const usualDataDir = "/var/lib/cni/networks";
+export const hostLocalDataDir = "/var/lib/cni/networks";
 
 /** As host-local reads its configuration: one range at the top, and sets of ranges in `ranges`. */
 export function hostLocalPools(plugin: ReadPlugin, ipam: ObjectNode, network: string): AddressReading {
   // Leases are files in a folder with the network's name.
-  const leaseKey = `host-local ${textMember(ipam, "dataDir") ?? usualDataDir}/${network}`;
+  const leaseKey = `host-local ${textMember(ipam, "dataDir") ?? hostLocalDataDir}/${network}`;
   const sets: readonly (readonly JsonNode[])[] = [
     ...(memberOf(ipam, "subnet") === undefined ? [] : [[ipam]]),
     ...elementsOf(memberOf(ipam, "ranges")?.value).map(elementsOf),

@@ -1,6 +1,6 @@
 import { join, normalize } from "node:path";
 import type { Lease } from "../../../hands/lease.ts";
-import { usualDataDir } from "../../../lint/addresses/host-local-pools.ts";
+import { hostLocalDataDir } from "../../../lint/addresses/host-local-pools.ts";
 import { poolRoom } from "../../../lint/addresses/pool-room.ts";
 import { readAddresses } from "../../../lint/addresses/read-addresses.ts";
 import { readNetwork, type ReadNetwork } from "../../../lint/read-network.ts";
@@ -40,5 +40,5 @@ function readOf({ namespace, name, config }: NetworkDefinition): ReadNetwork | u
 /** The key is the plugin's folder; the usual one is where the settings say. */
 function folderOf(leaseKey: string, dataDir: string): string {
   const folder = normalize(leaseKey.slice(leaseKey.indexOf("/")));
-  return folder.startsWith(`${usualDataDir}/`) ? join(dataDir, folder.slice(usualDataDir.length)) : folder;
+  return folder.startsWith(`${hostLocalDataDir}/`) ? join(dataDir, folder.slice(hostLocalDataDir.length)) : folder;
 }
