@@ -262,29 +262,6 @@ group("devices by claims", () => {
   }, 120_000);
 });
 
-group("devices by claims while the API server is away", () => {
-  test("without the API server no device is given, and with it again the right one", async () => {
-    await claim("away-net-1", [["r", "vf-2"]]);
-    const pod = await podWith("away", "away-net-1", "vf");
-    allotted = { away: [["intel.com/vf", ["0000:03:02.9"]]] };
-    await cluster.line.cut();
-    const beganMs = performance.now();
-    const { outcome } = await add(pod);
-    expect(JSON.parse(outcome.stdout)).toMatchObject({
-      code: 11,
-      msg: expect.stringContaining("Cannot find the devices of the claims of default/away: the API server"),
-    });
-    expect(performance.now() - beganMs).toBeWithin(4_000, 9_000);
-    expect(await devicesGiven()).toEqual([]);
-    const call = add(pod);
-    await Bun.sleep(1_500);
-    await cluster.line.mend();
-    if ((await call).outcome.exitCode !== 0)
-      await until("the pod is attached", async () => ((await add(pod)).outcome.exitCode === 0 ? true : undefined));
-    expect(await devicesGiven()).toEqual(["0000:03:02.2"]);
-  }, 60_000);
-});
-
 interface WrittenClaim extends KubeObject {
   readonly status: { readonly devices?: readonly { readonly device: string; readonly networkData?: object }[] };
 }
@@ -328,6 +305,16 @@ group("networkData of claims", () => {
     expect((await cluster.api.get<WrittenClaim>(`${claims}/data-net-1`)).status.devices).toBeUndefined();
   }, 60_000);
 
+  test("a daemon that starts writes what is missing", async () => {
+    await claim("late-net-1", [["blue", "vf-1"]]);
+    expect((await add(await podWith("late", "late-net-1", "blue"))).outcome.exitCode).toBe(0);
+    await networkData("late-net-1", 1);
+    await cluster.lab.killDaemon("SIGKILL");
+    await cluster.api.patch(`${claims}/late-net-1/status`, { status: { devices: [] } });
+    await cluster.startDaemon();
+    expect(await networkData("late-net-1", 1)).toMatchObject([{ device: "vf-1", networkData: written }]);
+  }, 60_000);
+
   test("what the driver itself has written stays, and the log says once why", async () => {
     const own = { interfaceName: "driver0" };
     for (const at of [1, 2]) {
@@ -363,5 +350,28 @@ group("networkData of claims", () => {
     expect((await as({ devices: [] })).code).toBe(403);
     expect((await as({ reservedFor: [{ resource: "pods", name: "a", uid: "b" }] })).code).toBe(403);
     expect((await as({ devices: [driversEntry("vf-1", { networkData: written })] })).code).toBe(200);
+  }, 60_000);
+});
+
+group("devices by claims while the API server is away", () => {
+  test("without the API server no device is given, and with it again the right one", async () => {
+    await claim("away-net-1", [["r", "vf-2"]]);
+    const pod = await podWith("away", "away-net-1", "vf");
+    allotted = { away: [["intel.com/vf", ["0000:03:02.9"]]] };
+    await cluster.line.cut();
+    const beganMs = performance.now();
+    const { outcome } = await add(pod);
+    expect(JSON.parse(outcome.stdout)).toMatchObject({
+      code: 11,
+      msg: expect.stringContaining("Cannot find the devices of the claims of default/away: the API server"),
+    });
+    expect(performance.now() - beganMs).toBeWithin(4_000, 9_000);
+    expect(await devicesGiven()).toEqual([]);
+    const call = add(pod);
+    await Bun.sleep(1_500);
+    await cluster.line.mend();
+    if ((await call).outcome.exitCode !== 0)
+      await until("the pod is attached", async () => ((await add(pod)).outcome.exitCode === 0 ? true : undefined));
+    expect(await devicesGiven()).toEqual(["0000:03:02.2"]);
   }, 60_000);
 });

@@ -50,7 +50,7 @@ export class ClaimTeller {
   }
 
   /** `gone`: chains that a running pod no longer has. A pod without devices costs nothing. */
-  tell(pod: PodRef, current: CurrentRecord, gone: readonly Chain[] = []): void {
+  tell(pod: PodRef, current: CurrentRecord, gone: readonly Chain[]): void {
     const lostNow = gone.flatMap((chain) => chainDevice(chain) ?? []);
     const record = current();
     if (lostNow.length === 0 && record?.chains.some((chain) => chainDevice(chain) !== undefined) !== true) return;

@@ -87,7 +87,7 @@ class StatusRepair {
     const record = this.#newestRecord(pod);
     if (record === undefined || pod.isDeleting === true) return;
     // What a claim has already changes nothing.
-    this.#needs.claimTeller?.tell(record.pod, () => this.#newestRecord(pod));
+    this.#needs.claimTeller?.tell(record.pod, () => this.#newestRecord(pod), []);
     const status = await statusOf(record, this.#needs);
     // Looked up again, because the ADD itself may have told it meanwhile.
     const now = await this.#needs.view.findPod(pod.namespace, pod.name);

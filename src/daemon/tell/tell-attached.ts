@@ -76,7 +76,7 @@ export class AttachedTeller {
         return;
       }
       const telling = status === undefined ? undefined : this.#tellStatus(status, record);
-      this.#needs.claimTeller?.tell(record.pod, () => journal.findByToken(token));
+      this.#needs.claimTeller?.tell(record.pod, () => journal.findByToken(token), []);
       idle.do(() => this.#tellEvents(record, record.chains));
       await telling;
     } catch (thrown) {
