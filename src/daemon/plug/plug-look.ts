@@ -48,6 +48,7 @@ export interface PlugSubject {
   attempts: number;
   /** The annotation was missing at the last look. */
   wasSilent: boolean;
+  failure: LeveeError | undefined;
 }
 
 /** Nothing is to be done, or look again after some time. */

@@ -60,6 +60,11 @@ export class PlugWatch implements Service {
     return this;
   }
 
+  /** Why the last change of this attachment failed, until it succeeds or another one is asked for. */
+  failureOf(token: string): LeveeError | undefined {
+    return this.#subjects.get(token)?.failure;
+  }
+
   /** Resolves when no change is under way. One that loses its hand meanwhile is taken back by the next daemon. */
   async stop(): Promise<void> {
     this.#stopListening();
@@ -88,7 +93,7 @@ export class PlugWatch implements Service {
       return;
     }
     const subject = this.#subjects.get(record.token);
-    if (subject !== undefined) subject.attempts = 0;
+    if (subject !== undefined) Object.assign(subject, { attempts: 0, failure: undefined });
     this.#queue.put(record.token);
   }
 
@@ -102,13 +107,19 @@ export class PlugWatch implements Service {
 
   /** Never rejects. Resolves to the pause before the next look, if there is to be one. */
   async #serve(token: string): Promise<number | undefined> {
-    const subject = this.#subjects.get(token) ?? { token, givenUp: new GivenUp(), attempts: 0, wasSilent: false };
+    const subject = this.#subjects.get(token) ?? {
+      token,
+      givenUp: new GivenUp(),
+      attempts: 0,
+      wasSilent: false,
+      failure: undefined,
+    };
     this.#subjects.set(token, subject);
     let next: NextLook;
     try {
       const look = await (this.#look ??= this.#needs.load());
       next = await look.look(subject);
-      subject.attempts = 0;
+      Object.assign(subject, { attempts: 0, failure: undefined });
     } catch (thrown) {
       next = this.#failed(subject, toLeveeError(thrown, "Cannot change the networks of a pod"));
     }
@@ -123,6 +134,7 @@ export class PlugWatch implements Service {
     const pauseMs = Math.min(pauseMsMax, firstPauseMs * 2 ** Math.min(subject.attempts, 10));
     const afterMs = Math.max(pauseMs, heldMs(record));
     subject.attempts += 1;
+    subject.failure = error;
     logger.warn("The networks of a running pod could not be changed and will be tried again", {
       pod: `${record.pod.namespace}/${record.pod.name}`,
       afterMs: Math.round(afterMs),
