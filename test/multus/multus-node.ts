@@ -34,7 +34,7 @@ export async function post(lab: Lab, path: string, body: string, signal?: AbortS
 }
 
 /** The body of a CNI call; `conf` is what the runtime's conf holds. */
-function callBody(lab: Lab, verb: string, call: CniCall, conf: object = {}): string {
+export function callBody(lab: Lab, verb: string, call: CniCall, conf: object = {}): string {
   const config = JSON.stringify({ cniVersion: "0.3.1", name: "multus-cni-network", type: "multus-shim", ...conf });
   const env = {
     PATH: "/bin",

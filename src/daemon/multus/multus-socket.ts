@@ -23,8 +23,8 @@ export interface MultusSocketNeeds {
 const bodyBytesMax = 1_048_576;
 /** Of all requests together: each keeps its body while it waits in line, and most have 3 KiB. */
 const heldBytesMax = 16 * bodyBytesMax;
-/** A peer that does not finish its body is cut off after this. A silent one is by Bun itself, after as long. */
-const bodySeconds = 10;
+/** A local process needs far less than this for its body. Bun itself cuts off a peer that is silent before that. */
+const bodyMsMax = 5_000;
 /** How often to look whether another program still has the socket. */
 const retryMs = 1_000;
 
@@ -109,23 +109,36 @@ export class MultusSocket {
 
   /** `/healthz` says that the daemon is there. `multus-shim` asks it before DEL, which can be kept without a hand. */
   #probe(path: string): Response {
-    if (path === "/healthz" || this.#needs.isReady()) return new Response(null, { status: 200 });
-    return new Response("The resident hand is not connected\n", { status: 503 });
+    if (path === "/healthz" || this.#needs.isReady()) return closing("", 200);
+    return closing("The resident hand is not connected\n", 503);
   }
 
   async #serve(by: Pick<Delegate, "serve">, request: Request, server: Bun.Server<undefined>): Promise<Response> {
     const bytes = Number(request.headers.get("content-length") ?? Number.NaN);
-    if (!Number.isSafeInteger(bytes)) return new Response("The request needs a Content-Length\n", { status: 411 });
+    if (!Number.isSafeInteger(bytes)) return closing("The request needs a Content-Length\n", 411);
     using _room = this.#room(bytes);
     if (_room === undefined) return printed(multusRefusal(tooMany()));
-    server.timeout(request, bodySeconds);
+    // From here on the limits are ours: the peer may have to wait for minutes.
+    server.timeout(request, 0);
     try {
-      const asked = readMultusRequest(await request.bytes());
-      // From here on the peer waits for us, and may have to wait for minutes.
-      server.timeout(request, 0);
-      return printed(await by.serve(asked, request.signal));
+      const body = await this.#bodyOf(request);
+      if (body === undefined) return closing("The body of the request did not come in time\n", 408);
+      return printed(await by.serve(readMultusRequest(body), request.signal));
     } catch (thrown) {
       return printed(multusRefusal(toLeveeError(thrown, "Cannot serve the request")));
+    }
+  }
+
+  async #bodyOf(request: Request): Promise<Uint8Array | undefined> {
+    const late = new AbortController();
+    const timer = this.#needs.clock.sleep(bodyMsMax, late.signal).then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await Promise.race([request.bytes(), timer]);
+    } finally {
+      late.abort();
     }
   }
 
@@ -151,12 +164,16 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 function notAllowed(methods: readonly string[]): Response {
-  if (methods.length === 0) return new Response(null, { status: 404 });
-  return new Response("Method not allowed\n", { status: 405, headers: { allow: methods.join(", ") } });
+  return methods.length === 0 ? closing("", 404) : closing("Method not allowed\n", 405);
+}
+
+/** Each connection carries one request, as with Multus. */
+function closing(body: string, status: number, contentType = "text/plain; charset=utf-8"): Response {
+  return new Response(body, { status, headers: { "content-type": contentType, "connection": "close" } });
 }
 
 function printed({ status, body }: MultusAnswer): Response {
-  return new Response(body, { status, headers: { "content-type": "application/json", "connection": "close" } });
+  return closing(body, status, "application/json");
 }
 
 function tooMany(): LeveeError {
