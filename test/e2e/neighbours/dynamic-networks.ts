@@ -75,12 +75,12 @@ test(
     await untilTrueStatus(() => cluster.pods.get("dynamic"), ["default/blue"]);
     forgetRecorded();
     for (let turn = 1; turn <= 2; turn += 1) {
-      await annotate("blue@net1,plugged@net7");
-      await untilController(`added interface default/plugged/net7 to pod default/dynamic`, turn);
-      expect(podInterfaces("dynamic").map(({ ifname }) => ifname)).toEqual(["eth0", "net1", "net7"]);
+      await annotate("blue@net1,plugged@net2");
+      await untilController(`added interface default/plugged/net2 to pod default/dynamic`, turn);
+      expect(podInterfaces("dynamic").map(({ ifname }) => ifname)).toEqual(["eth0", "net1", "net2"]);
       await untilTrueStatus(() => cluster.pods.get("dynamic"), ["default/blue", "default/plugged"]);
       await annotate("blue@net1");
-      await untilController(`removed interface default/plugged/net7 from pod default/dynamic`, turn);
+      await untilController(`removed interface default/plugged/net2 from pod default/dynamic`, turn);
       expect(podInterfaces("dynamic").map(({ ifname }) => ifname)).toEqual(["eth0", "net1"]);
       await untilTrueStatus(() => cluster.pods.get("dynamic"), ["default/blue"]);
     }
