@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { GivenUp } from "../../base/given-up.ts";
 import type { Logger } from "../../base/log.ts";
-import { networksAnnotation } from "../../base/annotations.ts";
+import { networksAnnotation, networkStatusAnnotation } from "../../base/annotations.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -78,8 +78,17 @@ export class PlugWatch implements Service {
     }
     const isSame = before?.annotations[networksAnnotation] === now.annotations[networksAnnotation];
     // A pod that begins to run may have been attached by an older annotation than this.
-    if (isSame && before?.phase === now.phase && before?.uid === now.uid) return;
+    if (isSame && before?.phase === now.phase && before?.uid === now.uid) return this.#correctStatus(before, now);
     this.#consider(now, false);
+  }
+
+  /** A controller that goes on during a move writes network-status from its own copy of the pod, which may be late. */
+  #correctStatus(before: PodFacts, now: PodFacts): void {
+    const { config, journal, tell } = this.#needs;
+    const isWritten = before.annotations[networkStatusAnnotation] !== now.annotations[networkStatusAnnotation];
+    if (config.multusSocketDir === undefined || !isWritten) return;
+    const record = ownRecord(now, journal.forPod(now.namespace, now.name));
+    if (record !== undefined && record.plug === undefined && isStatusStale(now, record)) tell(record.token);
   }
 
   /** Whether there is something to do is found in memory, in microseconds. */

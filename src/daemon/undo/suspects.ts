@@ -44,7 +44,8 @@ export class Suspects {
 
   /** The hand of an unfinished ADD, and the resident hand of an unfinished change. After a reboot neither exists. */
   #doersOf({ phase, bootId, hand, plug }: AttachmentRecord): readonly ProcessIdentity[] {
-    if (bootId !== this.#bootId) return [];
+    // What Multus has attached has no boot; the hand's own start time tells it from one of an earlier boot.
+    if (bootId !== this.#bootId && bootId !== "") return [];
     const ofAdd = phase === "acknowledged" || hand === undefined ? [] : [hand];
     return plug === undefined ? ofAdd : [...ofAdd, plug.hand];
   }
