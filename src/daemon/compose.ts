@@ -100,15 +100,14 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     forgetStart({ clock, calls }),
   ];
   const plug = composePlug(ground, undo, accounts).start();
-  const multus = await composeMultus(ground, undo, { plug, reception });
-  logger.info("The daemon is ready", {
-    socket: server.path,
-    stateDir: config.stateDir,
-    attachments: ground.journal.all().length,
-  });
-  return {
-    stop: () => shutDown({ ...ground, ...undo, servers: [server, ...multus], calls, lock, services, plug, source }),
-  };
+  const servers = [server, ...(await composeMultus(ground, undo, { plug, reception }))];
+  logReady(ground, server);
+  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, source }) };
+}
+
+function logReady({ logger, config, journal }: Ground, { path }: Server): void {
+  const { stateDir } = config;
+  logger.info("The daemon is ready", { socket: path, stateDir, attachments: journal.all().length });
 }
 
 function addResident(hand: Hand, { traces }: Ground, { recovery }: UndoParts): void {

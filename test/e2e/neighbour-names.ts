@@ -5,7 +5,7 @@ import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import { kustomize } from "../peers/kustomize.ts";
 import type { Peer } from "../peers/peer.ts";
 import { redis } from "../peers/redis.ts";
-import { dynamicNetworks } from "../peers/dynamic-networks.ts";
+import { dynamicNetworks } from "../peers/multus.ts";
 import { draExampleDriver } from "../peers/dra-example-driver.ts";
 import { conmon, criO } from "../peers/cri-o.ts";
 import { kubevirt } from "../peers/kubevirt.ts";

@@ -118,7 +118,7 @@ describe("importMultusCache with devices and damaged files", () => {
       "k8s-pod-network eth0",
       "lan net1",
     ]);
-    expect(record.chains[1]?.multus.request).toEqual({ ifname: "net1" as never });
+    expect(record.chains[1]?.multus.request).toMatchObject({ ifname: "net1" });
     expect(record.chains[1]?.links[0]?.stdin).toContain('"id":18446744073709551615');
   });
 

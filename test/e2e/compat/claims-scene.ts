@@ -13,33 +13,29 @@ const resource = "/apis/resource.k8s.io/v1";
 /** The kubelet's folder with a stand-in for its socket, which says which devices pods have. */
 export class StandInKubelet implements AsyncDisposable {
   readonly folder: string;
-  readonly #server: Http2Server;
   /** Devices of device plugins by pod. */
   allotted: Readonly<Record<string, readonly (readonly [string, string[]])[]>> = {};
   /** Pods with claims, as the kubelet's own messages. */
   claims: Buffer[] = [];
+  #server: Http2Server | undefined;
 
-  private constructor(folder: string, server: Http2Server) {
+  private constructor(folder: string) {
     this.folder = folder;
-    this.#server = server;
   }
 
   static async start(folder?: string): Promise<StandInKubelet> {
-    const place = folder ?? (await mkdtemp(join(tmpdir(), "kubelet-")));
-    await mkdir(join(place, "pod-resources"), { recursive: true });
-    let kubelet: StandInKubelet | undefined;
-    const server = await kubeletSocket(join(place, "pod-resources/kubelet.sock"), (stream) => {
-      const pods = Object.entries(kubelet?.allotted ?? {}).map(([name, devices]) =>
-        podMessage("default", name, devices),
-      );
-      respond(stream, protoMessage([...pods, ...(kubelet?.claims ?? [])].map((pod) => [1, pod] as const)));
+    const kubelet = new StandInKubelet(folder ?? (await mkdtemp(join(tmpdir(), "kubelet-"))));
+    const sockets = join(kubelet.folder, "pod-resources");
+    await mkdir(sockets, { recursive: true });
+    kubelet.#server = await kubeletSocket(join(sockets, "kubelet.sock"), (stream) => {
+      const pods = Object.entries(kubelet.allotted).map(([name, devices]) => podMessage("default", name, devices));
+      respond(stream, protoMessage([...pods, ...kubelet.claims].map((pod) => [1, pod] as const)));
     });
-    kubelet = new StandInKubelet(place, server);
     return kubelet;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.close();
+    this.#server?.close();
     await rm(this.folder, { recursive: true });
   }
 }

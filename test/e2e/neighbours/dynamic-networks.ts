@@ -5,8 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dynamicNetworks } from "../../peers/dynamic-networks.ts";
-import { multus, type MultusVersion } from "../../peers/multus.ts";
+import { dynamicNetworks, multus, type MultusVersion } from "../../peers/multus.ts";
 import { builtFolder } from "../../peers/peer.ts";
 import { multusRun, startDynamicNetworks } from "../beside/dynamic-networks-node.ts";
 import { eventsOf, untilTrueStatus } from "../expectations.ts";
