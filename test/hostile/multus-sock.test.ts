@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { readdirSync } from "node:fs";
 import { expectSuccess, podCall } from "../crash/crash-node.ts";
 import type { Lab } from "../lab/lab.ts";
-import { callBody, cni, makeMultusNode, multusSock, post } from "../multus/multus-node.ts";
+import { callBody, makeMultusNode, multusCall, multusSock, post, untilHealthy } from "../multus/multus-node.ts";
 import { Health } from "./health.ts";
 import { mutateBytes } from "./mutate.ts";
 import { trial, trials } from "./random.ts";
@@ -19,11 +19,12 @@ beforeAll(async () => {
   lab = await makeMultusNode({ addLookupMs: 200 });
   const daemon = await lab.startDaemon();
   await lab.startHand();
+  await untilHealthy(lab);
   const call = podCall(lab, "warm-up");
   netns = call.netns;
   expectSuccess(await lab.cni("ADD", call));
   expectSuccess(await lab.cni("DEL", call));
-  for (const verb of ["ADD", "DEL"]) expect((await cni(lab, verb, call)).status).toBe(200);
+  for (const verb of ["ADD", "DEL"]) expect((await multusCall(lab, verb, call)).status).toBe(200);
   await lab.forgetCalls();
   health = Health.of(lab, daemon.pid ?? 0);
 });
@@ -118,7 +119,7 @@ test.each([
   { args: `x=${"y".repeat(40_000)}` },
 ])("a call with %j runs no plugin", async (tricks) => {
   const call = { containerId: "hostile", netns, args: lab.podArgs("web"), ...tricks };
-  const { status, body } = await cni(lab, "ADD", call);
+  const { status, body } = await multusCall(lab, "ADD", call);
   expect(status).toBe(400);
   expect(JSON.parse(body)).toMatchObject({ code: expect.any(Number), msg: expect.stringMatching(/^Cannot /u) });
   expect((await post(lab, "/delegate", callBody(lab, "ADD", call, { name: "second" }))).status).toBe(400);

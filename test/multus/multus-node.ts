@@ -33,6 +33,12 @@ export async function post(lab: Lab, path: string, body: string, signal?: AbortS
   return { status: answer.status, body: await answer.text() };
 }
 
+/** The daemon opens this socket last; `multus-shim` waits for it in the same way. */
+export async function untilHealthy(lab: Lab): Promise<void> {
+  const isHealthy = async (): Promise<boolean> => (await post(lab, "/healthz", "null")).status === 200;
+  await lab.until("multus.sock answers", async () => (await isHealthy().catch(() => false)) || undefined);
+}
+
 /** The body of a CNI call; `conf` is what the runtime's conf holds. */
 export function callBody(lab: Lab, verb: string, call: CniCall, conf: object = {}): string {
   const config = JSON.stringify({ cniVersion: "0.3.1", name: "multus-cni-network", type: "multus-shim", ...conf });
@@ -49,7 +55,7 @@ export function callBody(lab: Lab, verb: string, call: CniCall, conf: object = {
   return JSON.stringify({ env, config: Buffer.from(config).toString("base64") });
 }
 
-export function cni(lab: Lab, verb: string, call: CniCall, signal?: AbortSignal): Promise<HttpAnswer> {
+export function multusCall(lab: Lab, verb: string, call: CniCall, signal?: AbortSignal): Promise<HttpAnswer> {
   return post(lab, "/cni", callBody(lab, verb, call), signal);
 }
 

@@ -5,28 +5,32 @@ import { attachments, expectSuccess, podCall, story, untilRunning, addStory, del
 import { expectNothingLeft } from "../crash/nothing-left.ts";
 import type { Lab } from "../lab/lab.ts";
 import { annotate, untilNetworks } from "../plug/plug-node.ts";
-import { cni, delegate, makeMultusNode, multusSock, post } from "./multus-node.ts";
+import { delegate, makeMultusNode, multusCall, multusSock, post, untilHealthy } from "./multus-node.ts";
 
 async function started(settings: Readonly<Record<string, unknown>> = {}): Promise<Lab> {
   const lab = await makeMultusNode(settings);
   await lab.startDaemon();
   await lab.startHand();
+  await untilHealthy(lab);
   return lab;
 }
 
 test("ADD, CHECK and DEL of multus-shim are calls like any others, carried out by the resident hand", async () => {
   await using lab = await started();
   const call = podCall(lab, "c1");
-  const added = await cni(lab, "ADD", call);
+  const added = await multusCall(lab, "ADD", call);
   expect(added.status).toBe(200);
   expect(JSON.parse(added.body)).toMatchObject({ Result: { cniVersion: "1.1.0" } });
   expect(await story(lab)).toEqual(addStory);
   expect(await attachments(lab)).toMatchObject([{ containerId: "c1", phase: "attached" }]);
   const [first] = await lab.calls();
   expect(first?.env).toMatchObject({ CNI_NETNS: call.netns, CNI_PATH: expect.stringContaining(lab.path("bin")) });
-  expect(await cni(lab, "ADD", call)).toMatchObject({ status: 400, body: expect.stringContaining("attached already") });
-  expect(await cni(lab, "CHECK", call)).toEqual({ status: 200, body: "" });
-  expect(await cni(lab, "STATUS", { containerId: "" })).toMatchObject({ status: 200 });
+  expect(await multusCall(lab, "ADD", call)).toMatchObject({
+    status: 400,
+    body: expect.stringContaining("attached already"),
+  });
+  expect(await multusCall(lab, "CHECK", call)).toEqual({ status: 200, body: "" });
+  expect(await multusCall(lab, "STATUS", { containerId: "" })).toMatchObject({ status: 200 });
   await lab.forgetCalls();
   // The pod may also be deleted by our own shim, and the other way round.
   expectSuccess(await lab.cni("DEL", call));
@@ -34,7 +38,7 @@ test("ADD, CHECK and DEL of multus-shim are calls like any others, carried out b
   await lab.forgetCalls();
   expectSuccess(await lab.cni("ADD", call));
   await lab.forgetCalls();
-  expect(await cni(lab, "DEL", call)).toEqual({ status: 200, body: "" });
+  expect(await multusCall(lab, "DEL", call)).toEqual({ status: 200, body: "" });
   expect(await story(lab)).toEqual(delStory);
   await expectNothingLeft(lab, { netns: [call.netns] });
 });
@@ -42,7 +46,7 @@ test("ADD, CHECK and DEL of multus-shim are calls like any others, carried out b
 test("an ADD that fails is undone before it is answered, with the plugin's own code", async () => {
   await using lab = await started();
   await lab.script("gamma.ADD", 'echo \'{"cniVersion":"1.0.0","code":77,"msg":"no luck"}\'; exit 1');
-  const { status, body } = await cni(lab, "ADD", podCall(lab, "c1"));
+  const { status, body } = await multusCall(lab, "ADD", podCall(lab, "c1"));
   expect(status).toBe(400);
   expect(JSON.parse(body)).toMatchObject({ code: 77, msg: expect.stringContaining("no luck") });
   expect((await story(lab)).filter((line) => line.startsWith("DEL"))).toEqual(delStory);
@@ -53,23 +57,23 @@ test("a caller that goes away in the middle of its ADD takes its plugin along, a
   await using lab = await started();
   await lab.script("gamma.ADD", "sleep 600");
   const [call, gone] = [podCall(lab, "c1"), new AbortController()];
-  const asked = cni(lab, "ADD", call, gone.signal).catch(() => "gone");
+  const asked = multusCall(lab, "ADD", call, gone.signal).catch(() => "gone");
   await untilRunning(lab, "ADD", "gamma");
   gone.abort();
   expect(await asked).toBe("gone");
   await lab.until("the ADD is undone", async () => (await attachments(lab)).length === 0 || undefined);
   expect((await story(lab)).filter((line) => line.startsWith("DEL"))).toEqual(delStory);
   await lab.unscript("gamma.ADD");
-  expect((await cni(lab, "ADD", call)).status).toBe(200);
+  expect((await multusCall(lab, "ADD", call)).status).toBe(200);
 });
 
 test("a DEL ends an ADD that is under way", async () => {
   await using lab = await started();
   await lab.script("gamma.ADD", "sleep 600");
   const call = podCall(lab, "c1");
-  const asked = cni(lab, "ADD", call);
+  const asked = multusCall(lab, "ADD", call);
   await untilRunning(lab, "ADD", "gamma");
-  expect(await cni(lab, "DEL", call)).toEqual({ status: 200, body: "" });
+  expect(await multusCall(lab, "DEL", call)).toEqual({ status: 200, body: "" });
   expect(await asked).toMatchObject({ status: 400, body: expect.stringContaining("cancelled") });
   await expectNothingLeft(lab, { netns: [call.netns] });
 });
@@ -79,32 +83,34 @@ for (const victim of ["daemon", "hand"] as const) {
     await using lab = await started();
     await lab.script("gamma.ADD", "sleep 1");
     const call = podCall(lab, "c1");
-    const asked = cni(lab, "ADD", call).catch(() => ({ status: 0, body: "" }));
+    const asked = multusCall(lab, "ADD", call).catch(() => ({ status: 0, body: "" }));
     await untilRunning(lab, "ADD", "gamma");
     await (victim === "daemon" ? lab.killDaemon() : lab.killHand());
     expect((await asked).status).not.toBe(200);
     await (victim === "daemon" ? lab.startDaemon() : lab.startHand());
+    await untilHealthy(lab);
     await lab.until("the ADD is undone", async () => (await attachments(lab)).length === 0 || undefined);
     expect((await story(lab)).filter((line) => line.startsWith("DEL"))).toEqual(delStory);
     await lab.unscript("gamma.ADD");
-    expect((await cni(lab, "ADD", call)).status).toBe(200);
-    expect((await cni(lab, "DEL", call)).status).toBe(200);
+    expect((await multusCall(lab, "ADD", call)).status).toBe(200);
+    expect((await multusCall(lab, "DEL", call)).status).toBe(200);
   });
 }
 
 test("without a hand an ADD is refused, and a DEL is kept and carried out when the hand comes", async () => {
   await using lab = await makeMultusNode();
   await lab.startDaemon();
+  await untilHealthy(lab);
   const call = podCall(lab, "c1");
   expectSuccess(await lab.cni("ADD", call));
   expect(await post(lab, "/healthz", "null")).toEqual({ status: 200, body: "" });
   expect(await post(lab, "/readyz", "null")).toMatchObject({ status: 503 });
-  expect(await cni(lab, "ADD", podCall(lab, "c2"))).toMatchObject({
+  expect(await multusCall(lab, "ADD", podCall(lab, "c2"))).toMatchObject({
     status: 400,
     body: expect.stringContaining("the resident hand, which runs its plugins, is not connected"),
   });
   await lab.forgetCalls();
-  expect(await cni(lab, "DEL", call)).toEqual({ status: 200, body: "" });
+  expect(await multusCall(lab, "DEL", call)).toEqual({ status: 200, body: "" });
   expect(await attachments(lab)).toHaveLength(1);
   await lab.startHand();
   expect(await post(lab, "/readyz", "null")).toEqual({ status: 200, body: "" });
@@ -115,9 +121,9 @@ test("without a hand an ADD is refused, and a DEL is kept and carried out when t
 test("a DEL whose plugin fails is told to the caller, who will not ask again, and tried until it succeeds", async () => {
   await using lab = await started();
   const call = podCall(lab, "c1");
-  expect((await cni(lab, "ADD", call)).status).toBe(200);
+  expect((await multusCall(lab, "ADD", call)).status).toBe(200);
   await lab.script("gamma.DEL", 'echo \'{"cniVersion":"1.0.0","code":77,"msg":"not yet"}\'; exit 1');
-  const { status, body } = await cni(lab, "DEL", call);
+  const { status, body } = await multusCall(lab, "DEL", call);
   expect(status).toBe(400);
   expect(JSON.parse(body)).toMatchObject({ msg: expect.stringContaining("not yet") });
   await lab.unscript("gamma.DEL");
@@ -127,7 +133,7 @@ test("a DEL whose plugin fails is told to the caller, who will not ask again, an
 test("what a change of the annotation attaches is answered to /delegate, and attached once", async () => {
   await using lab = await started();
   const call = podCall(lab, "c1");
-  expect((await cni(lab, "ADD", call)).status).toBe(200);
+  expect((await multusCall(lab, "ADD", call)).status).toBe(200);
   await lab.forgetCalls();
   await lab.answer("delta.ADD", '{"cniVersion":"1.0.0","interfaces":[{"name":"net7","sandbox":"/x"}],"ips":[]}');
   const wish = { ...call, ifname: "net7" };
@@ -148,7 +154,7 @@ test("what a change of the annotation attaches is answered to /delegate, and att
 test("/delegate brings about nothing that the annotation does not ask for", async () => {
   await using lab = await started({ addLookupMs: 200 });
   const call = podCall(lab, "c1");
-  expect((await cni(lab, "ADD", call)).status).toBe(200);
+  expect((await multusCall(lab, "ADD", call)).status).toBe(200);
   await lab.forgetCalls();
   const third = { name: "third", type: "delta" };
   const refused = async (verb: string, ifname: string, conf: { name: string }, words: string): Promise<void> => {
@@ -173,6 +179,7 @@ test("the socket is root's alone, and is not there unless a site asks for it", a
   mkdirSync(lab.path("multus-run"));
   chmodSync(lab.path("multus-run"), 0o755);
   await lab.startDaemon();
+  await untilHealthy(lab);
   expect([statSync(lab.path("multus-run")).mode & 0o777, statSync(multusSock(lab)).mode & 0o777]).toEqual([
     0o700, 0o600,
   ]);
