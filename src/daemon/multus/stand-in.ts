@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { LeveeError, type ErrorCode } from "../../base/errors.ts";
+import { LeveeError, toLeveeError, type ErrorCode } from "../../base/errors.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { relayOrder, type LentOrder } from "../../hands/relay-order.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
@@ -30,6 +30,12 @@ export interface StandInOptions {
 
 /** What a shim carries out for its call. */
 const orders: ReadonlySet<string> = new Set(["RUN", "ROUTES", "STAT", "LINKS", "REAP"]);
+
+/** One error for all calls, because its stack is never read. */
+const callerGone = new LeveeError(
+  "hand-lost",
+  "Cannot go on with the call: its caller or the resident hand has gone, and what it did is undone",
+);
 
 /** As for a shim: a call that lasts longer past its budget is stuck. */
 const overtimeMs = 2_000;
@@ -135,9 +141,9 @@ export class StandIn implements CallChannel {
       if (!this.#isEnding)
         this.#reply(outcome === undefined ? droppedOutcome(step) : withNumber(outcome, "step", step));
       else if (this.#running.size === 0) this.#leave();
-    } catch {
-      // The resident hand is lost. What runs there has ended before it connects again.
-      this.#leave();
+    } catch (thrown) {
+      // The resident hand is lost: what runs there has ended before it connects again. Or its outcome cannot be used.
+      this.#leave(toLeveeError(thrown, "Cannot carry out an order"));
     }
   }
 
@@ -153,15 +159,11 @@ export class StandIn implements CallChannel {
     this.#owner?.take(frame);
   }
 
-  #leave(): void {
+  #leave(reason = callerGone): void {
     if (this.isClosed) return;
     this.#isEnding = true;
     this.#stopTimer();
     this.#options.resident.lost.removeEventListener("abort", this.#onLost);
-    const reason = new LeveeError(
-      "hand-lost",
-      "Cannot go on with the call: its caller or the resident hand has gone; what it did is undone",
-    );
     this.#gone.abort(reason);
     if (!this.#hasAnswered) this.#end.resolve({ exitCode: undefined, error: reason });
     this.#owner?.left?.(reason);
