@@ -28,6 +28,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly runtimeCniDir: string;
   readonly socketDir: string;
   readonly daemonSocketDir: string | undefined;
+  /** Where `multus.sock` is served; undefined when off. */
+  readonly multusSocketDir: string | undefined;
   /** The ticket of `levee-shim gate check`; undefined when off. */
   readonly gateFile: string | undefined;
   readonly logLevel: LogLevel;
@@ -120,6 +122,7 @@ type OwnSettings = Pick<
   | "runtimeCniDir"
   | "socketDir"
   | "daemonSocketDir"
+  | "multusSocketDir"
   | "gateFile"
   | "tracesHeadersFile"
   | "tracesCaFile"
@@ -137,6 +140,7 @@ function readOwn(from: SettingsReader): OwnSettings {
     runtimeCniDir: from.path("runtimeCniDir", pathKnobs.runtimeCniDir.bytesMax) ?? pathKnobs.runtimeCniDir.default,
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
+    multusSocketDir: from.path("multusSocketDir", pathKnobs.multusSocketDir.bytesMax),
     gateFile: from.path("gateFile", pathKnobs.gateFile.bytesMax),
     tracesHeadersFile: from.path("tracesHeadersFile", pathKnobs.tracesHeadersFile.bytesMax),
     tracesCaFile: from.path("tracesCaFile", pathKnobs.tracesCaFile.bytesMax),
