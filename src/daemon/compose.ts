@@ -77,7 +77,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
       ...(confDir?.notices() ?? []),
     ],
   };
-  const answers = composeAnswers(ground, { undo, collect, thisNode });
+  const answers = composeAnswers(ground, { undo, collect, thisNode, source });
   const serveNeeds = { ...ground, verbs: { ...verbs, gc: collect.gc }, calls, offline: undo.offline };
   const reception = new Reception({
     ...ground,
@@ -104,7 +104,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     stateDir: config.stateDir,
     attachments: ground.journal.all().length,
   });
-  return { stop: () => shutDown({ ...ground, ...undo, server, calls, lock, services, plug, source }) };
+  return { stop: () => shutDown({ ...ground, ...undo, server, calls, lock, services, plug, source, ...answers }) };
 }
 
 function addResident(hand: Hand, { traces }: Ground, { recovery }: UndoParts): void {

@@ -10,6 +10,7 @@ import {
   encodeRemove,
   encodeRoutes,
   encodeRun,
+  encodeScratch,
   encodeStat,
   type HandIdentity,
   type RouteOp,
@@ -18,10 +19,12 @@ import {
 } from "../wire/messages.ts";
 import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
+import { readScratchPath } from "../wire/scratch-path.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
 import type { PluginTracer } from "./plugin-tracer.ts";
+import type { KeptNetns } from "./kept-netns.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
 
 /** A hand's connection, provided by the daemon's server. */
@@ -39,8 +42,8 @@ const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
 const quickMs = 5_000;
 
-/** The hand waits so long for the lock of a file's owner. */
-const lockMs = 10_000;
+/** The hand waits so long for the lock of a file's owner, and for the kernel to make a namespace. */
+const waitMs = 10_000;
 
 /** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
@@ -140,7 +143,16 @@ export class Hand {
   async remove(file: SeenFile): Promise<void> {
     this.#require("remove");
     const step = this.freeStep();
-    requireDone(await this.#ask(step, encodeRemove(step, file), lockMs, readOutcome));
+    requireDone(await this.#ask(step, encodeRemove(step, file), waitMs, readOutcome));
+  }
+
+  /** Makes a network namespace, one at a time, and keeps it for at most so long. */
+  async keepNetns(limitMs: number): Promise<KeptNetns> {
+    this.#require("kept-netns");
+    const step = this.freeStep();
+    const { path, outcome } = await this.#ask(step, encodeScratch(step, limitMs), waitMs, readScratchPath);
+    requireDone(outcome);
+    return { path: path as NetnsPath, [Symbol.dispose]: () => this.#sendKill(step) };
   }
 
   /** Makes sure that no process of a lost hand is left. */
@@ -153,7 +165,7 @@ export class Hand {
 
   /** Ends a run early. Its outcome still arrives, as a failure. */
   kill(step: number): void {
-    if (this.#waiting?.has(step) === true && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
+    if (this.#waiting?.has(step) === true) this.#sendKill(step);
   }
 
   killAll(): void {
@@ -181,6 +193,10 @@ export class Hand {
     if (waiter === undefined)
       throw new LeveeError("protocol-violated", `Cannot use progress without an order: its step is ${step}`);
     waiter.onProgress?.(idleMs);
+  }
+
+  #sendKill(step: number): void {
+    if (!this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
   }
 
   #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {

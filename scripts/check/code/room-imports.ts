@@ -16,6 +16,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     "undo": ["chains", "look-up", "record", "serve", "tell"],
     "attach": ["chains", "look-up", "record", "serve", "tell", "undo"],
     "plug": ["attach", "chains", "look-up", "record", "serve", "tell", "undo"],
+    "dry-run": ["attach", "chains", "health", "look-up", "plug", "record", "serve", "undo"],
     "traces": ["look-up", "metrics", "record", "serve"],
     "health": ["look-up", "metrics", "serve", "tell", "undo"],
     "collect": ["health", "look-up", "metrics", "record", "serve", "tell", "undo"],

@@ -12,6 +12,7 @@ interface Changes {
   readonly stuckMs?: number;
   readonly checks?: () => readonly Check[];
   readonly story?: RouteOptions["story"];
+  readonly dryRun?: RouteOptions["dryRun"];
 }
 
 function setUp(changes: Changes = {}): {
@@ -31,6 +32,7 @@ function setUp(changes: Changes = {}): {
     logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
     node: () => ({}),
     story: changes.story ?? (() => Promise.resolve(undefined)),
+    dryRun: changes.dryRun ?? (() => Promise.resolve(undefined)),
   };
   const journal = {
     unwritable: undefined,

@@ -6,8 +6,8 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import { RunChains } from "../attach/run-chains.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
-import { HandShare } from "./hand-share.ts";
 import type { PlugWork } from "./plug-work.ts";
+import { residentCaller } from "./resident-caller.ts";
 
 export interface PlugChainsNeeds {
   readonly clock: Clock;
@@ -30,17 +30,7 @@ export class PlugChains {
 
   /** The result of each chain. The time of the plugins begins when the hand is free for them. */
   async add(work: PlugWork, record: AttachmentRecord): Promise<readonly JsonText[]> {
-    const { clock, config } = this.#needs;
     using _lane = await work.hand.places?.lanes.take();
-    const budgetMs = config.addDelegatesMs + config.addUndoMs;
-    const endsMs = clock.monotonicMs() + budgetMs;
-    const caller = {
-      hand: new HandShare(work.hand),
-      givenUp: work.givenUp,
-      resumed: undefined,
-      header: { budgetMs },
-      remainingMs: () => endsMs - clock.monotonicMs(),
-    };
-    return await this.#runChains.run(caller, record, work.reports);
+    return await this.#runChains.run(residentCaller(work, this.#needs), record, work.reports);
   }
 }

@@ -37,13 +37,12 @@ export class Suspects {
     this.forget(record.token);
   }
 
-  /** The shim of an unfinished ADD, and the resident hand of an unfinished change. After a reboot neither exists. */
+  /** The hand of an unfinished ADD or dry run, and the resident hand of an unfinished change. After a reboot neither exists. */
   #doersOf({ phase, bootId, hand, plug }: AttachmentRecord): readonly ProcessIdentity[] {
     if (bootId !== this.#bootId) return [];
-    const shim = phase === "acknowledged" || hand === undefined ? [] : [hand];
+    const doers = [...(phase === "acknowledged" || hand === undefined ? [] : [hand]), ...(plug ? [plug.hand] : [])];
     // A connected resident hand has no runs of an earlier daemon: it waits for their end before it connects.
-    const isConnected = plug !== undefined && this.#residents.all().some((one) => isSame(one.hand.identity, plug.hand));
-    return plug === undefined || isConnected ? shim : [...shim, plug.hand];
+    return doers.filter((doer) => !this.#residents.all().some((one) => isSame(one.hand.identity, doer)));
   }
 }
 
