@@ -10,7 +10,6 @@ import {
   encodeRemove,
   encodeRoutes,
   encodeRun,
-  encodeScratch,
   encodeStat,
   type HandIdentity,
   type RouteOp,
@@ -19,7 +18,7 @@ import {
 } from "../wire/messages.ts";
 import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
-import { readScratchPath } from "../wire/scratch-path.ts";
+import { encodeScratch, readScratchPath } from "../wire/scratch-netns.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";

@@ -210,13 +210,6 @@ export function encodeRemove(step: number, { path, changedWallMs, lock }: SeenFi
   ]);
 }
 
-export function encodeScratch(step: number, timeoutMs: number): Uint8Array {
-  return encodeFrame("SCRATCH", [
-    ["step", step],
-    ["timeout_ms", Math.max(1, Math.round(timeoutMs))],
-  ]);
-}
-
 export function encodeReap(step: number, lost: ProcessIdentity, timeoutMs: number): Uint8Array {
   return encodeFrame("REAP", [
     ["step", step],

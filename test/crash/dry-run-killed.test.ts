@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ChildProcess } from "node:child_process";
-import type { DryRunAnswer } from "../../src/wire/dry-run.ts";
 import type { Lab } from "../lab/lab.ts";
+import { beginDryRun, untilDryRunEnded } from "../plug/dry-run-node.ts";
 import { eachOf, isDead, makeNode, startFragile, story, untilRunning } from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
 
@@ -13,7 +13,7 @@ test("the daemon is killed after each journal write of a dry run: the next daemo
     await using lab = await makeTrialNode();
     const daemon = await startFragile(lab, write);
     await lab.startHand();
-    await begin(lab).catch(() => undefined);
+    await beginDryRun(lab, "trial").catch(() => undefined);
     await untilDeadOrDone(lab, daemon);
     await lab.killDaemon();
     await lab.startDaemon();
@@ -33,12 +33,12 @@ test("the hand is killed while each plugin of a dry run runs: the next hand leav
     await lab.startDaemon();
     await lab.startHand();
     await lab.script(`${plugin}.${command}`, "sleep 60");
-    const { id } = await begin(lab);
+    const { id } = await beginDryRun(lab, "trial");
     await untilRunning(lab, command, plugin);
     await lab.killHand();
     await lab.unscript(`${plugin}.${command}`);
     await lab.startHand();
-    expect(await untilEnded(lab, id)).toMatchObject({ state: "failed", step: command });
+    expect(await untilDryRunEnded(lab, id)).toMatchObject({ state: "failed", step: command });
     await expectNothingLeft(lab);
     await expectPasses(lab);
   });
@@ -51,7 +51,7 @@ test("daemon and hand are killed together while each plugin of a dry run runs: n
     await lab.startDaemon();
     await lab.startHand();
     await lab.script(`${plugin}.${command}`, "sleep 60");
-    await begin(lab);
+    await beginDryRun(lab, "trial");
     await untilRunning(lab, command, plugin);
     await Promise.all([lab.killDaemon(), lab.killHand()]);
     await lab.unscript(`${plugin}.${command}`);
@@ -67,7 +67,7 @@ test("the daemon ends in order while a plugin runs: the dry run is taken back", 
   await lab.startDaemon();
   await lab.startHand();
   await lab.script("beta.ADD", "sleep 1");
-  await begin(lab);
+  await beginDryRun(lab, "trial");
   await untilRunning(lab, "ADD", "beta");
   await lab.killDaemon("SIGTERM");
   await lab.startDaemon();
@@ -82,22 +82,11 @@ async function makeTrialNode(): Promise<Lab> {
   return lab;
 }
 
-function begin(lab: Lab): Promise<DryRunAnswer> {
-  return lab.ask<DryRunAnswer>({ ask: "dry-run", run: { namespace: "default", name: "trial" } });
-}
-
-async function untilEnded(lab: Lab, id: string): Promise<DryRunAnswer> {
-  return await lab.until("the dry run has ended", async () => {
-    const answer = await lab.ask<DryRunAnswer>({ ask: "dry-run", id });
-    return answer.state === "running" ? undefined : answer;
-  });
-}
-
 async function expectPasses(lab: Lab): Promise<void> {
   await lab.forgetCalls();
   const passed = await lab.until("a dry run passes", async () => {
-    const { id } = await begin(lab);
-    const answer = await untilEnded(lab, id);
+    const { id } = await beginDryRun(lab, "trial");
+    const answer = await untilDryRunEnded(lab, id);
     // The node may still be busy with the undo of the last one, or wait for its hand.
     return answer.state === "refused" ? undefined : answer;
   });
