@@ -22,6 +22,7 @@ import type { Term } from "./lead/term.ts";
 import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { ClusterFacts } from "./observe/cluster-facts.ts";
 import type { OtherSources } from "./observe/other-sources.ts";
+import { ReadinessKeeper } from "./readiness/readiness-keeper.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { CalmKeeper } from "./reconcile/calm-keeper.ts";
 import { Executor, lanes } from "./reconcile/executor.ts";
@@ -80,6 +81,8 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   git.start();
   live.start();
   let held: Term | undefined;
+  const readiness = new ReadinessKeeper({ ...options, facts, isLeader: () => held?.isHeld() === true });
+  readiness.start();
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
   using _port = serveMetrics(options, { facts, gate }, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
@@ -94,7 +97,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
-    await Promise.all([git.close(), live.close()]);
+    await Promise.all([git.close(), live.close(), readiness.close()]);
     await Promise.all([facts.close(), gate?.objects.close()]);
   }
 }

@@ -35,6 +35,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     git: ["act", "decision", "detect", "facts"],
     observe: ["approve", "decide", "decision", "detect", "facts", "git"],
     act: ["approve", "decide", "decision", "detect", "facts", "observe"],
+    readiness: ["decision", "facts", "observe"],
     reconcile: ["act", "approve", "decide", "decision", "facts"],
   },
   console: {

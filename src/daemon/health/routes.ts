@@ -2,6 +2,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
+import { networksAsked } from "../../wire/network-question.ts";
 import type { DryRunAnswer } from "../../wire/dry-run.ts";
 import type { PodStoryAnswer, WholePodName } from "../../wire/pod-story.ts";
 import type { NodeChecks } from "./node-checks.ts";
@@ -69,6 +70,12 @@ const allRoutes: Readonly<Record<string, Route>> = {
     status: 200,
     contentType: "text/plain; version=0.0.4; charset=utf-8",
     body: metrics.render(loadFamilies),
+  }),
+  // The guard asks for the networks of NetworkReadiness objects.
+  "/networkz": ({ query }, { checks }) => ({
+    status: 200,
+    contentType: "application/json",
+    body: `${JSON.stringify({ networks: networksAsked(query).map((network) => checks.wordOn(network)) })}\n`,
   }),
   "/nodez": (_request, { node }) => ({
     status: 200,
