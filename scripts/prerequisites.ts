@@ -45,9 +45,10 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   if (machine.platform !== "linux") return [{ what: `Linux (this is ${machine.platform})`, debianPackage: undefined }];
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
-  if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForHealth(machine), ...missingForGit(machine));
+  if (purpose === "test")
+    missing.push(...missingForAlerts(machine), ...missingForHealth(machine), ...missingForGit(machine));
   if (purpose === "e2e" || purpose === "neighbours")
-    missing.push(...missingForCluster(machine), ...missingForImages(machine));
+    missing.push(...missingForCluster(machine), ...missingForHealth(machine), ...missingForImages(machine));
   if (purpose === "e2e") missing.push(...missingForBrowser(machine));
   if (purpose === "neighbours") missing.push(...missingForNeighbours(machine));
   if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));

@@ -22,9 +22,9 @@ interface ReadinessKeeperOptions {
 }
 
 /** How soon a new object gets its first status. */
-const listMs = 10_000;
+const listMs = 5_000;
 /** While something is awaited. On large clusters a sweep pauses for as long as it needs 12 ms for each node. */
-const awaitedMs = 15_000;
+const awaitedMs = 10_000;
 const readyMs = 60_000;
 const perNodeMs = 12;
 const requestMs = 5_000;
