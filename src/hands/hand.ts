@@ -20,37 +20,20 @@ import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { encodeScratch, readScratchPath } from "../wire/scratch-netns.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
+import type { HandChannel } from "./hand-channel.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
 import type { PluginTracer } from "./plugin-tracer.ts";
-import type { KeptNetns } from "./kept-netns.ts";
+import { keptNetns, type KeptNetns } from "./kept-netns.ts";
+import { unplannedStepMin } from "./planned-step.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
-
-/** A hand's connection, provided by the daemon's server. */
-export interface HandChannel {
-  send(frame: Uint8Array): void;
-  /** The peer is gone or the connection is closed. The connection's owner then calls `left` on the hand. */
-  readonly isClosed: boolean;
-  /** The same as a signal. */
-  readonly closed: AbortSignal;
-  close(): void;
-}
 
 /** A hand that is silent for so long after an order's own limit is stuck, and the daemon closes its connection. */
 const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
 const quickMs = 5_000;
-
-/** The hand waits so long for the lock of a file's owner, and for the kernel to make a namespace. */
-const waitMs = 10_000;
-
-/** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
-const unplannedStepMin = 1_000_000;
-
-/** Whether an order is a step of a journalled plan. Only such a step can leave something that the journal must know. */
-export function isPlanned(step: number): boolean {
-  return step < unplannedStepMin;
-}
+/** The hand waits so long for the lock of a file's owner. */
+const lockMs = 10_000;
 
 /** A connected shim that carries out the daemon's orders. The daemon itself executes nothing. */
 export class Hand {
@@ -142,16 +125,15 @@ export class Hand {
   async remove(file: SeenFile): Promise<void> {
     this.#require("remove");
     const step = this.freeStep();
-    requireDone(await this.#ask(step, encodeRemove(step, file), waitMs, readOutcome));
+    requireDone(await this.#ask(step, encodeRemove(step, file), lockMs, readOutcome));
   }
 
   /** Makes a network namespace, one at a time, and keeps it for at most so long. */
   async keepNetns(limitMs: number): Promise<KeptNetns> {
     this.#require("kept-netns");
     const step = this.freeStep();
-    const { path, outcome } = await this.#ask(step, encodeScratch(step, limitMs), waitMs, readScratchPath);
-    requireDone(outcome);
-    return { path: path as NetnsPath, [Symbol.dispose]: () => this.#sendKill(step) };
+    const made = await this.#ask(step, encodeScratch(step, limitMs), quickMs, readScratchPath);
+    return keptNetns(made, () => this.#channel.send(encodeFrame("KILL", [["step", step]])));
   }
 
   /** Makes sure that no process of a lost hand is left. */
@@ -164,7 +146,7 @@ export class Hand {
 
   /** Ends a run early. Its outcome still arrives, as a failure. */
   kill(step: number): void {
-    if (this.#waiting?.has(step) === true) this.#sendKill(step);
+    if (this.#waiting?.has(step) === true && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
   }
 
   killAll(): void {
@@ -192,10 +174,6 @@ export class Hand {
     if (waiter === undefined)
       throw new LeveeError("protocol-violated", `Cannot use progress without an order: its step is ${step}`);
     waiter.onProgress?.(idleMs);
-  }
-
-  #sendKill(step: number): void {
-    if (!this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
   }
 
   #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {
