@@ -27,7 +27,7 @@ function setUp(found: DryRunRequest | undefined) {
     },
     desk: {
       answer: (id) => answers.get(id),
-      begin: ({ namespace, name }, id = "") => {
+      begin: ({ namespace, name }, id) => {
         begun.push(`${namespace}/${name}`);
         const answer = { id, network: `${namespace}/${name}`, state: "running", step: "look" } as const;
         answers.set(id, { ...answer, reason: "", remedy: "", addresses: [], tookMs: 0 });
