@@ -29,9 +29,11 @@ function setUp(found: DryRunRequest | undefined) {
       answer: (id) => answers.get(id),
       begin: ({ namespace, name }, id) => {
         begun.push(`${namespace}/${name}`);
-        const answer = { id, network: `${namespace}/${name}`, state: "running", step: "look" } as const;
-        answers.set(id, { ...answer, reason: "", remedy: "", addresses: [], tookMs: 0 });
-        return { ...answer, reason: "", remedy: "", addresses: [], tookMs: 0 };
+        const nothingYet = { reason: "", remedy: "", addresses: [], tookMs: 0 };
+        const network = `${namespace}/${name}`;
+        const answer: DryRunAnswer = { id: String(id), network, state: "running", step: "look", ...nothingYet };
+        answers.set(answer.id, answer);
+        return answer;
       },
     },
   });
