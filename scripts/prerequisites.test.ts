@@ -22,7 +22,7 @@ describe("missingFor", () => {
 
   test("names the package of each missing program", () => {
     expect(packages({ hasProgram: () => false })).toEqual([
-      ...["cargo", "gcc", "iproute2", "procps", "prometheus", "prometheus-alertmanager", "jsonnet", "git"],
+      ...["cargo", "gcc", "iproute2", "procps", "prometheus", "prometheus-alertmanager", "jsonnet", "lua5.1", "git"],
     ]);
   });
 

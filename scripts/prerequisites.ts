@@ -45,9 +45,10 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   if (machine.platform !== "linux") return [{ what: `Linux (this is ${machine.platform})`, debianPackage: undefined }];
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
-  if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForGit(machine));
+  if (purpose === "test")
+    missing.push(...missingForAlerts(machine), ...missingForHealth(machine), ...missingForGit(machine));
   if (purpose === "e2e" || purpose === "neighbours")
-    missing.push(...missingForCluster(machine), ...missingForImages(machine));
+    missing.push(...missingForCluster(machine), ...missingForHealth(machine), ...missingForImages(machine));
   if (purpose === "e2e") missing.push(...missingForBrowser(machine));
   if (purpose === "neighbours") missing.push(...missingForNeighbours(machine));
   if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));
@@ -87,6 +88,11 @@ function missingForAlerts(machine: Machine): readonly Missing[] {
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the alerts`, debianPackage }));
+}
+
+/** Argo CD's health checks are Lua 5.1. */
+function missingForHealth(machine: Machine): readonly Missing[] {
+  return machine.hasProgram("lua5.1") ? [] : [{ what: "lua5.1, for the health checks", debianPackage: "lua5.1" }];
 }
 
 /** The guard locks limits with git, and git-guard wraps it. */

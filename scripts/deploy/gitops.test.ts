@@ -42,7 +42,9 @@ test("gitopsFiles lets Argo CD delete no definition and no disk, and no daemon u
     objects
       .filter((object) => object.kind === kind)
       .map(({ metadata }) => metadata.annotations["argocd.argoproj.io/sync-options"] ?? "");
-  expect(optionsOf("CustomResourceDefinition")).toEqual(["", "", "", "", ""].map(() => "Prune=false,Delete=false"));
+  expect(optionsOf("CustomResourceDefinition")).toEqual(
+    ["", "", "", "", "", "", ""].map(() => "Prune=false,Delete=false"),
+  );
   expect(optionsOf("PersistentVolumeClaim")).toEqual(["Prune=false,Delete=false"]);
   expect(optionsOf("DaemonSet")).toEqual(["", ""].map(() => "Prune=confirm,Delete=confirm"));
 });

@@ -32,6 +32,8 @@ const kinds: Readonly<Record<string, readonly [Wave, string?]>> = {
   PodMonitor: ["resources", "SkipDryRunOnMissingResource=true"],
   PrometheusRule: ["resources", "SkipDryRunOnMissingResource=true"],
   NetworkAttachmentDefinition: ["networks", "Prune=confirm,SkipDryRunOnMissingResource=true"],
+  // The machines' wave waits until it is healthy: until the host's work is done on every node.
+  NetworkReadiness: ["networks", "SkipDryRunOnMissingResource=true"],
   // In one wave with its machine: a claim that waits for its first consumer is never healthy before it.
   PersistentVolumeClaim: ["machines", "Prune=false,Delete=false"],
   VirtualMachine: ["machines", "Prune=confirm,Delete=confirm,SkipDryRunOnMissingResource=true"],
@@ -51,7 +53,7 @@ export function gitopsFiles(read: Read): ReadonlyMap<string, string> {
     [`${apps}/levee/guard.yaml`, folder("deploy/guard")],
     [`${apps}/monitoring/alerts.yaml`, folder("deploy/alerts")],
     [`${apps}/monitoring/boards.yaml`, folder("deploy/grafana")],
-    [`${apps}/kubevirt-vms/networks.yaml`, files("network.yaml")],
+    [`${apps}/kubevirt-vms/networks.yaml`, files("network.yaml", "readiness.yaml")],
     [`${apps}/kubevirt-vms/machines.yaml`, files("root-disk.yaml", "virtual-machine.yaml")],
   ]);
 }

@@ -40,6 +40,8 @@ const crds = [
   "decision-approval.yaml",
   "reboot-gate.yaml",
   "reboot-exception.yaml",
+  "network-readiness.yaml",
+  "network-dry-run.yaml",
 ];
 const guardFile = "deploy/guard/kustomization.yaml";
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";

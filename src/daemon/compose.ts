@@ -78,7 +78,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
       ...(confDir?.notices() ?? []),
     ],
   };
-  const answers = composeAnswers(ground, { undo, collect, thisNode });
+  const answers = composeAnswers(ground, { undo, collect, thisNode, source });
   const serveNeeds = { ...ground, verbs: { ...verbs, gc: collect.gc }, calls, offline: undo.offline };
   const reception = new Reception({
     ...ground,
@@ -102,7 +102,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const plug = composePlug(ground, undo, accounts).start();
   const servers = [server, ...(await composeMultus(ground, undo, { plug, reception }))];
   logReady(ground, server);
-  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, source }) };
+  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, source, ...answers }) };
 }
 
 function logReady({ logger, config, journal }: Ground, { path }: Server): void {

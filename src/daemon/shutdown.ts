@@ -25,6 +25,8 @@ export interface Running {
   readonly services: readonly Service[];
   /** Changes of running pods, which need the connection of the resident hand. */
   readonly plug: Service;
+  /** Dry runs of networks, which need it as well. */
+  readonly dryRuns: Service;
   readonly source: Source;
   readonly journal: Journal;
   readonly recorder: Recorder;
@@ -40,7 +42,7 @@ export interface Running {
 export async function shutDown(running: Running): Promise<void> {
   const { clock, config, logger, servers, calls, recovery, offline, afterwork } = running;
   for (const server of servers) await server.stopListening();
-  const plugged = Promise.resolve(running.plug.stop());
+  const plugged = Promise.all([running.plug.stop(), running.dryRuns.stop()]);
   await Promise.race([Promise.all([calls.none(), plugged]), clock.sleep(config.shutdownMs)]);
   const recovered = recovery
     .stop()

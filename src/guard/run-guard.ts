@@ -21,6 +21,7 @@ import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { serveMetrics, type GateParts } from "./serve-metrics.ts";
 import { ClusterFacts } from "./observe/cluster-facts.ts";
 import type { OtherSources } from "./observe/other-sources.ts";
+import { ReadinessKeeper } from "./readiness/readiness-keeper.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { CalmKeeper } from "./reconcile/calm-keeper.ts";
 import { Executor, lanes } from "./reconcile/executor.ts";
@@ -76,14 +77,13 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const facts = new ClusterFacts({ ...options, sources });
   const gate = gateOf(options, facts, gates);
   let held: Term | undefined;
-  const networks = new NetworkKeeper({ ...options, facts, isLeader: () => held?.isHeld() === true });
-  for (const part of [git, live, networks]) part.start();
+  const isLeader = (): boolean => held?.isHeld() === true;
+  const networks = new NetworkKeeper({ ...options, facts, isLeader });
+  const readiness = new ReadinessKeeper({ ...options, facts, isLeader });
+  for (const part of [git, live, networks, readiness]) part.start();
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
-  using _port = serveMetrics(options, { facts, gate, networks }, () => ({
-    isLeader: held?.isHeld() === true,
-    refusedProposals,
-  }));
+  using _port = serveMetrics(options, { facts, gate, networks }, () => ({ isLeader: isLeader(), refusedProposals }));
   try {
     const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, { facts, gate }, stop);
     const { namespace } = settings;
@@ -95,7 +95,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
-    await Promise.all([git.close(), live.close(), networks.close()]);
+    await Promise.all([git.close(), live.close(), networks.close(), readiness.close()]);
     await Promise.all([facts.close(), gate?.objects.close()]);
   }
 }

@@ -1,5 +1,5 @@
 /** Features that version 1 of the protocol lacks. */
-export type HandFeature = "links" | "list" | "scratch-netns" | "progress" | "remove";
+export type HandFeature = "links" | "list" | "scratch-netns" | "progress" | "remove" | "kept-netns";
 
 interface Need {
   readonly version: number;
@@ -13,6 +13,7 @@ const needs: Readonly<Record<HandFeature, Need>> = {
   "scratch-netns": { version: 2, residentOnly: true },
   "progress": { version: 3, residentOnly: false },
   "remove": { version: 5, residentOnly: true },
+  "kept-netns": { version: 6, residentOnly: true },
 };
 
 /** Why a hand lacks a feature; undefined when it has it. */

@@ -18,22 +18,16 @@ import {
 } from "../wire/messages.ts";
 import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
+import { encodeScratch, readScratchPath } from "../wire/scratch-netns.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
+import type { HandChannel } from "./hand-channel.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
 import type { OrderLimits } from "./order-limits.ts";
 import type { PluginTracer } from "./plugin-tracer.ts";
+import { keptNetns, type KeptNetns } from "./kept-netns.ts";
+import { unplannedStepMin } from "./planned-step.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
-
-/** A hand's connection, provided by the daemon's server. */
-export interface HandChannel {
-  send(frame: Uint8Array): void;
-  /** The peer is gone or the connection is closed. The connection's owner then calls `left` on the hand. */
-  readonly isClosed: boolean;
-  /** The same as a signal. */
-  readonly closed: AbortSignal;
-  close(): void;
-}
 
 /** A hand that is silent for so long after an order's own limit is stuck, and the daemon closes its connection. */
 const stuckMs = 10_000;
@@ -42,14 +36,6 @@ const quick = { limitMs: 5_000 };
 
 /** The hand waits so long for the lock of a file's owner. */
 const locked = { limitMs: 10_000 };
-
-/** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
-const unplannedStepMin = 1_000_000;
-
-/** Whether an order is a step of a journalled plan. Only such a step can leave something that the journal must know. */
-export function isPlanned(step: number): boolean {
-  return step < unplannedStepMin;
-}
 
 /** A connected shim that carries out the daemon's orders. The daemon itself executes nothing. */
 export class Hand {
@@ -139,6 +125,14 @@ export class Hand {
     this.#require("remove");
     const step = this.freeStep();
     requireDone(await this.ask(step, encodeRemove(step, file), locked, readOutcome));
+  }
+
+  /** Makes a network namespace, one at a time, and keeps it for at most so long. */
+  async keepNetns(limitMs: number): Promise<KeptNetns> {
+    this.#require("kept-netns");
+    const step = this.freeStep();
+    const made = await this.ask(step, encodeScratch(step, limitMs), quick, readScratchPath);
+    return keptNetns(made, () => this.#channel.send(encodeFrame("KILL", [["step", step]])));
   }
 
   /** Makes sure that no process of a lost hand is left. */

@@ -23,6 +23,7 @@ export const FrameType = {
   LINKS: 76,
   LIST: 77,
   REMOVE: 78,
+  SCRATCH: 79,
 } as const satisfies Record<string, number>;
 
 export type FrameTypeName = keyof typeof FrameType;

@@ -3,7 +3,7 @@ import { FrameType, frameTypeByNumber, type FrameTypeName } from "./frame-type.t
 import { tagNumber, type TagName } from "./tag.ts";
 
 /** The newest protocol version of this build. See docs/protocol.md. */
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 
 /** The oldest one. Old versions are dropped late, because a node keeps its old shim until the image is replaced. */
 export const protocolVersionMin = 1;

@@ -112,8 +112,8 @@ test("negotiateVersion takes the newest version of both ranges and names them wh
         ["software", "levee-shim 9"],
       ]),
     );
-  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([5, 1, 2, 1]);
-  expect(() => negotiateVersion(range(6, 7))).toThrow("levee-shim 9: it speaks protocol 6 to 7, this daemon 1 to 5;");
+  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([6, 1, 2, 1]);
+  expect(() => negotiateVersion(range(7, 8))).toThrow("levee-shim 9: it speaks protocol 7 to 8, this daemon 1 to 6;");
   expect(() => negotiateVersion(range(0, 0))).toThrow("it speaks protocol 0 to 0");
   expect(() => negotiateVersion(range(9, 0))).toThrow("it speaks protocol 9 to 0");
 });

@@ -11,6 +11,9 @@ export type Question =
   | ({ readonly ask: "leaks"; readonly retry?: true; readonly forget?: string } & Paged)
   /** `run` starts a round of garbage collection that only looks, or also acts. */
   | ({ readonly ask: "gc"; readonly run?: "look" | "fix" } & Paged)
+  /** `run` begins a dry run of a network, `id` asks how it goes. */
+  | { readonly ask: "dry-run"; readonly run: { readonly namespace: string; readonly name: string } }
+  | { readonly ask: "dry-run"; readonly id: string }
   | { readonly ask: "node" }
   | { readonly ask: "top" }
   | { readonly ask: "checks" };

@@ -162,6 +162,7 @@ group("deploy/gitops", () => {
       "resource.customizations.health.cdi.kubevirt.io_CDI",
       "resource.customizations.health.k8s.cni.cncf.io_NetworkAttachmentDefinition",
       "resource.customizations.health.levee.dev_Decision",
+      "resource.customizations.health.levee.dev_NetworkReadiness",
       "resource.customizations.useOpenLibs.k8s.cni.cncf.io_NetworkAttachmentDefinition",
       "url",
     ]);

@@ -73,7 +73,7 @@ test("the files of the example make every network and every claim that its machi
 test("the first stage takes exactly the machine's second interface away, and one deleted line gives it back", async () => {
   const [stages] = await exampleObjects(["kustomization.yaml"]);
   expect(stages).toMatchObject({
-    resources: ["network.yaml", "root-disk.yaml", "virtual-machine.yaml"],
+    resources: ["network.yaml", "readiness.yaml", "root-disk.yaml", "virtual-machine.yaml"],
     components: ["pod-network-only"],
   });
   const text = await readFile(join(example, "kustomization.yaml"), "utf8");

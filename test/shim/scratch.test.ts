@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { encodeFrame } from "../../src/wire/frame.ts";
 import { encodeRun, type RunOrder } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
+import { encodeScratch, readScratchPath } from "../../src/wire/scratch-netns.ts";
 import { eventually, isAlive } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
@@ -148,3 +149,51 @@ test("refused for a call, and together with another namespace", async () => {
   await call.finish(1);
   expect(sandbox.read("netns")).toBe("");
 });
+
+describe("SCRATCH", () => {
+  test("makes a namespace in which several plugins run, until KILL of its step", async () => {
+    const peer = await connect();
+    const { path, pid } = await kept(peer, 1);
+    const plugin = sandbox.plugin("link", 'readlink "$CNI_NETNS"; nsenter --net="$CNI_NETNS" ip link set lo up');
+    const order = sandbox.run(plugin);
+    const seen: string[] = [];
+    for (const step of [2, 3]) {
+      peer.send(encodeRun(step, { ...order, env: { ...order.env, CNI_NETNS: path } }));
+      const { exitCode, stdout } = readOutcome(await peer.expect("OUTCOME"));
+      expect(exitCode).toBe(0);
+      seen.push(Buffer.from(stdout).toString());
+    }
+    expect(seen[0]).toMatch(/^net:\[\d+\]\n$/);
+    expect(seen[1]).toBe(seen[0] ?? "");
+    peer.send(encodeFrame("KILL", [["step", 1]]));
+    await eventually(() => !existsSync(`/proc/${pid}`), "the holder is gone, no zombie");
+  });
+
+  test("keeps one at a time, and for no longer than asked", async () => {
+    const peer = await connect();
+    const { pid } = await kept(peer, 1, 700);
+    peer.send(encodeScratch(2, 60_000));
+    expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ failure: "refused", errno: 11 });
+    await eventually(() => !existsSync(`/proc/${pid}`), "its time is over");
+    await kept(peer, 3);
+  });
+
+  test("ends when the daemon is lost and when the hand is killed", async () => {
+    const peer = await connect();
+    const { pid } = await kept(peer, 1);
+    peer.destroy();
+    await eventually(() => !existsSync(`/proc/${pid}`), "the namespace of the lost daemon is gone");
+    const next = await daemon.accept();
+    await next.expect("RESIDENT");
+    next.welcome(60_000);
+    const second = await kept(next, 1);
+    hand.kill();
+    await eventually(() => !isAlive(second.pid), "the namespace of the killed hand is gone");
+  });
+});
+
+async function kept(peer: Peer, step: number, limitMs = 60_000): Promise<{ path: string; pid: number }> {
+  peer.send(encodeScratch(step, limitMs));
+  const { path } = readScratchPath(await peer.expect("OUTCOME"));
+  return { path, pid: Number(/^\/proc\/(\d+)\/ns\/net$/.exec(path)?.[1]) };
+}

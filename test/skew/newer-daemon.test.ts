@@ -17,7 +17,7 @@ withDaemon();
 
 /** The refusal of a daemon that speaks other versions only, in our words. */
 function refusal(range: string): Uint8Array {
-  const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 5, this daemon ${range}; install the shim that came with the daemon`;
+  const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 6, this daemon ${range}; install the shim that came with the daemon`;
   return encodeFrame("REFUSE", [
     ["code", "protocol-violated"],
     ["message", message],
@@ -33,7 +33,7 @@ test("a daemon that says more than we know is obeyed", async () => {
   expect(readdirSync(join(sceneFolder, "control/calls")).length).toBe(3);
 });
 
-test.each([["6 to 9"], ["0"]])(
+test.each([["7 to 9"], ["0"]])(
   "a daemon that speaks %s only: ADD fails with both ranges and what to do",
   async (range) => {
     const shim = sandbox.call("ADD");
@@ -42,13 +42,13 @@ test.each([["6 to 9"], ["0"]])(
     peer.send(refusal(range));
     const error = await shim.error();
     expect(error.code).toBe(112);
-    expect(error.msg).toContain("speaks protocol 1 to 5");
+    expect(error.msg).toContain("speaks protocol 1 to 6");
     expect(error.msg).toContain(`this daemon ${range}`);
     expect(error.msg).toContain("install the shim that came with the daemon");
   },
 );
 
-test.each([["6 to 9"], ["0"]])("a daemon that speaks %s only: DEL is kept on disk and succeeds", async (range) => {
+test.each([["7 to 9"], ["0"]])("a daemon that speaks %s only: DEL is kept on disk and succeeds", async (range) => {
   const shim = sandbox.call("DEL");
   const peer = await daemon.accept();
   await peer.expect("CALL");
@@ -69,11 +69,11 @@ test("a daemon that speaks another version than it was offered is not obeyed, an
     ["token", token],
     ["heartbeat_ms", 1_000],
   ]);
-  peer.send(withField(welcome, "version", numberBytes(6)));
+  peer.send(withField(welcome, "version", numberBytes(7)));
   const error = await shim.error();
   expect(error.code).toBe(112);
-  expect(error.msg).toContain("version 6 of the protocol");
-  expect(error.msg).toContain("this shim speaks 1 to 5");
+  expect(error.msg).toContain("version 7 of the protocol");
+  expect(error.msg).toContain("this shim speaks 1 to 6");
   expect(error.msg).toContain("install the shim that came with the daemon");
 });
 

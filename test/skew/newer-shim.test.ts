@@ -62,7 +62,7 @@ test("a CLI that speaks 1 to 9 is answered", async () => {
 });
 
 test.each([
-  ["a newer shim", 6, 9],
+  ["a newer shim", 7, 9],
   ["a shim from before version 1", 0, 0],
 ])("%s is refused with both ranges and what to do", async (_, min, max) => {
   for (const name of ["add-two-networks", "resume", "resident", "ask"]) {
@@ -70,7 +70,7 @@ test.each([
     expect({ type: refusal?.type, more }).toEqual({ type: "REFUSE", more: [] });
     const message = refusal === undefined ? "" : textField(refusal, "message");
     expect(message).toContain(`speaks protocol ${min} to ${max}`);
-    expect(message).toContain("this daemon 1 to 5");
+    expect(message).toContain("this daemon 1 to 6");
     expect(message).toContain("install the shim that came with the daemon");
   }
 });

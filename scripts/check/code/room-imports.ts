@@ -17,6 +17,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     "attach": ["chains", "look-up", "record", "serve", "tell", "undo"],
     "plug": ["attach", "chains", "look-up", "record", "serve", "tell", "undo"],
     "multus": ["metrics", "plug", "socket", "undo"],
+    "dry-run": ["attach", "chains", "health", "look-up", "plug", "record", "serve", "undo"],
     "traces": ["look-up", "metrics", "record", "serve"],
     "health": ["look-up", "metrics", "serve", "tell", "undo"],
     "collect": ["health", "look-up", "metrics", "record", "serve", "tell", "undo"],
@@ -36,6 +37,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     git: ["act", "decision", "detect", "facts"],
     observe: ["approve", "decide", "decision", "detect", "facts", "git"],
     act: ["approve", "decide", "decision", "detect", "facts", "observe"],
+    readiness: ["decision", "facts", "observe"],
     reconcile: ["act", "approve", "decide", "decision", "facts"],
   },
   console: {

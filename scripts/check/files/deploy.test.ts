@@ -20,6 +20,7 @@ const sources = {
   "deploy/crd/kustomization.yaml": "resources: []\n",
   "deploy/alerts/kustomization.yaml": "resources: [prometheus-rule.yaml]\n",
   "examples/prod-vlan57/network.yaml": "kind: NetworkAttachmentDefinition\nmetadata: {name: a}\n",
+  "examples/prod-vlan57/readiness.yaml": "kind: NetworkReadiness\nmetadata: {name: a}\n",
   "examples/prod-vlan57/root-disk.yaml": "kind: PersistentVolumeClaim\nmetadata: {name: a}\n",
   "examples/prod-vlan57/virtual-machine.yaml": "kind: VirtualMachine\nmetadata: {name: a}\n",
 };

@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::base::clock::{ms, ms_until};
 use crate::base::identity::{Inode, NetnsIdentity};
 use crate::orders::job::Job;
+use crate::orders::kept_netns::{KeptNetns, ScratchOrder};
 use crate::orders::links::{self, LinksOrder};
 use crate::orders::list::{self, ListOrder};
 use crate::orders::outcome::Outcome;
@@ -40,6 +41,8 @@ pub struct Hand {
     probe_door: Option<ProbeDoor>,
     jobs: Vec<Box<dyn Job>>,
     ended: Vec<Ended>,
+    /// At most one: the daemon tries one network at a time.
+    kept: Option<KeptNetns>,
     stop_asked: bool,
     /// Without a daemon that understands PROGRESS, runs are not watched.
     progress_wanted: bool,
@@ -69,6 +72,7 @@ impl Hand {
             probe_door: None,
             jobs: Vec::new(),
             ended: Vec::new(),
+            kept: None,
             stop_asked: false,
             progress_wanted: false,
             births_wanted: false,
@@ -117,6 +121,7 @@ impl Hand {
             kind::LINKS => self.look_at_links(LinksOrder::read(frame)?),
             kind::LIST => self.list(ListOrder::read(frame)?),
             kind::REMOVE => self.remove(RemoveOrder::read(frame)?),
+            kind::SCRATCH => self.keep_netns(&ScratchOrder::read(frame)?),
             kind::KILL => self.kill(frame.step()?),
             other => return Err(format!("Cannot carry out a frame of type {}", other)),
         }
@@ -192,11 +197,13 @@ impl Hand {
     fn begin<J: Job + 'static>(&mut self, step: u64, failure: &str, job: io::Result<J>) {
         match job {
             Ok(job) => self.jobs.push(Box::new(job)),
-            Err(error) => {
-                let message = format!("Cannot start a process for the order: {}", sys::error_text(&error));
-                self.end(step, Outcome::failed(failure, Some(sys::errno_of(&error)), &message));
-            }
+            Err(error) => self.no_process(step, failure, &error),
         }
+    }
+
+    fn no_process(&mut self, step: u64, failure: &str, error: &io::Error) {
+        let message = format!("Cannot start a process for the order: {}", sys::error_text(error));
+        self.end(step, Outcome::failed(failure, Some(sys::errno_of(error)), &message));
     }
 
     fn reap(&mut self, order: ReapOrder) {
@@ -206,8 +213,33 @@ impl Hand {
         }
     }
 
+    fn keep_netns(&mut self, order: &ScratchOrder) {
+        match (order.refusal(&self.rules), &self.kept) {
+            (Some(message), _) => self.end(order.step, Outcome::refused(&message)),
+            (None, Some(_)) => {
+                self.end(order.step, Outcome::too_busy("Cannot keep more than one scratch network namespace"))
+            }
+            (None, None) => match KeptNetns::begin(order) {
+                Ok(kept) => self.kept = Some(kept),
+                Err(error) => self.no_process(order.step, "exec", &error),
+            },
+        }
+    }
+
+    /// Ends the scratch namespace. Runs in it go on, in a namespace that nobody else sees.
+    pub fn drop_kept_netns(&mut self) {
+        self.kept = None;
+    }
+
     fn kill(&mut self, step: u64) {
         self.jobs.iter_mut().filter(|job| job.step() == step).for_each(|job| job.kill());
+        if let Some(kept) = self.kept.take() {
+            if kept.step != step {
+                self.kept = Some(kept);
+            } else if let Some(outcome) = kept.taken_back() {
+                self.end(step, outcome);
+            }
+        }
     }
 
     fn end(&mut self, step: u64, outcome: Outcome) {
@@ -232,7 +264,9 @@ impl Hand {
     pub fn wait(&mut self, also: &mut Vec<sys::PollFd>, until: Instant) {
         also.push(sys::PollFd { fd: self.signals.as_raw_fd(), events: sys::POLLIN, revents: 0 });
         self.jobs.iter().for_each(|job| job.interest(also));
+        self.kept.iter().for_each(|kept| kept.interest(also));
         self.probe_door.iter().for_each(|door| door.interest(also));
+        let until = self.kept.iter().map(KeptNetns::wake_at).fold(until, Instant::min);
         let wake = self.jobs.iter().map(|job| self.wake_at(job.as_ref())).fold(until, Instant::min);
         sys::poll_fds(also, ms_until(wake).min(60_000) as i32);
         self.advance();
@@ -284,8 +318,10 @@ impl Hand {
         while let Some(exit) = sys::next_exit(sys::WNOHANG) {
             let mut exit = Some(exit);
             self.jobs.iter_mut().for_each(|job| job.exited(&mut exit));
+            self.kept.iter_mut().for_each(|kept| kept.exited(&mut exit));
         }
         let now = Instant::now();
+        self.advance_kept(now);
         let ended = &mut self.ended;
         self.jobs.retain_mut(|job| match job.advance(now) {
             Some(outcome) => {
@@ -296,6 +332,17 @@ impl Hand {
         });
         if self.progress_wanted {
             self.jobs.iter_mut().for_each(|job| job.look(now));
+        }
+    }
+
+    fn advance_kept(&mut self, now: Instant) {
+        if let Some(mut kept) = self.kept.take() {
+            match kept.tell(now) {
+                Some(Ok(outcome)) => self.end(kept.step, outcome),
+                Some(Err(outcome)) => return self.end(kept.step, outcome),
+                None => {}
+            }
+            self.kept = Some(kept).filter(|kept| !kept.is_over(now));
         }
     }
 }

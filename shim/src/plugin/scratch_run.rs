@@ -1,36 +1,21 @@
-//! RUN in a scratch network namespace: a child process makes one and holds it during the run. The child ends with the
-//! hand, so the namespace is never left behind.
+//! RUN in a scratch network namespace that lasts as long as the run.
 
-use std::fs;
 use std::io;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::base::clock::ms;
-use crate::orders::forked_job::{pipe_to_child, settle_as_child, write_all};
 use crate::orders::job::Job;
 use crate::orders::outcome::Outcome;
+use crate::orders::scratch_netns::{ScratchNetns, MAKE_MS_MAX};
 use crate::plugin::run::{Run, Surroundings};
 use crate::plugin::run_order::RunOrder;
-use crate::plugin::stream::{Keep, Stream};
-use crate::sys::{self, Exit, PollFd};
-
-/// The kernel makes a namespace only after it removed others, which takes a second or two on a busy node.
-const MAKE_MS_MAX: u64 = 10_000;
-const REPORT_BYTES_MAX: usize = 4_096;
-
-/// The child process that holds the namespace. Dropping it ends both.
-struct Holder {
-    child: i32,
-    report: Stream,
-    /// Then another process can have its process ID.
-    exited: bool,
-}
+use crate::sys::{Exit, PollFd};
 
 pub struct ScratchRun {
     order: Rc<RunOrder>,
     surroundings: Surroundings,
-    holder: Holder,
+    netns: ScratchNetns,
     make_until: Instant,
     killed: bool,
     run: Option<Run>,
@@ -39,12 +24,12 @@ pub struct ScratchRun {
 impl ScratchRun {
     pub fn begin(order: Rc<RunOrder>, surroundings: Surroundings) -> io::Result<ScratchRun> {
         let make_until = Instant::now() + ms(MAKE_MS_MAX).min(order.timeout);
-        Ok(ScratchRun { order, surroundings, holder: Holder::start()?, make_until, killed: false, run: None })
+        Ok(ScratchRun { order, surroundings, netns: ScratchNetns::start()?, make_until, killed: false, run: None })
     }
 
     /// Starts the plugin once the namespace exists. An outcome means that it never will.
     fn make(&mut self, now: Instant) -> Option<Outcome> {
-        match self.holder.path() {
+        match self.netns.path() {
             _ if self.killed => {
                 Some(Outcome::failed("killed", None, "Killed as the daemon asked, before it was started"))
             }
@@ -54,10 +39,7 @@ impl ScratchRun {
                 None
             }
             Some(Err((errno, message))) => Some(Outcome::failed("exec", Some(errno), &message)),
-            None if now >= self.make_until => {
-                let message = "Cannot make a scratch network namespace: it took too long";
-                Some(Outcome::failed("timeout", Some(sys::ETIMEDOUT), message))
-            }
+            None if now >= self.make_until => Some(ScratchNetns::too_late()),
             None => None,
         }
     }
@@ -75,7 +57,7 @@ impl Job for ScratchRun {
     fn interest(&self, fds: &mut Vec<PollFd>) {
         match &self.run {
             Some(run) => run.interest(fds),
-            None => self.holder.report.interest(fds),
+            None => self.netns.interest(fds),
         }
     }
 
@@ -102,10 +84,7 @@ impl Job for ScratchRun {
     }
 
     fn exited(&mut self, exit: &mut Option<Exit>) {
-        if exit.as_ref().map_or(false, |exit| exit.pid == self.holder.child) {
-            self.holder.exited = true;
-            *exit = None;
-        }
+        self.netns.exited(exit);
         if let Some(run) = &mut self.run {
             run.exited(exit);
         }
@@ -124,70 +103,6 @@ impl Job for ScratchRun {
         self.killed = true;
         if let Some(run) = &mut self.run {
             run.kill();
-        }
-    }
-}
-
-impl Holder {
-    fn start() -> io::Result<Holder> {
-        let (read_end, write_end) = pipe_to_child()?;
-        let parent = std::process::id() as i32;
-        match sys::fork_process()? {
-            Some(child) => {
-                Ok(Holder { child, report: Stream::new(read_end, REPORT_BYTES_MAX, Keep::Start), exited: false })
-            }
-            None => {
-                if settle_as_child(parent, &write_end).is_err() {
-                    sys::exit_now(1);
-                }
-                let (errno, text) = make_netns();
-                write_all(&write_end, &[&errno.to_le_bytes()[..], text.as_bytes()].concat());
-                drop(write_end);
-                if errno != 0 {
-                    sys::exit_now(1);
-                }
-                loop {
-                    std::thread::sleep(Duration::from_secs(3_600));
-                }
-            }
-        }
-    }
-
-    /// The path of the namespace, once the child has reported it.
-    fn path(&mut self) -> Option<Result<String, (i32, String)>> {
-        self.report.read();
-        if !self.report.is_ended() {
-            return None;
-        }
-        let bytes = self.report.bytes();
-        let text = |from: usize| String::from_utf8_lossy(&bytes[from..]).into_owned();
-        Some(match bytes.get(..4) {
-            Some([0, 0, 0, 0]) => Ok(text(4)),
-            Some(number) => Err((i32::from_le_bytes([number[0], number[1], number[2], number[3]]), text(4))),
-            None => Err((
-                sys::EPROTO,
-                "Cannot make a scratch network namespace: the child process sent no report".to_string(),
-            )),
-        })
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        if !self.exited {
-            let _gone_already = sys::send_signal(self.child, sys::SIGKILL);
-        }
-    }
-}
-
-/// In the child: an errno and a message, or 0 and the path of its new namespace.
-fn make_netns() -> (i32, String) {
-    // Use the process ID of /proc, which may be mounted for another PID namespace.
-    let made = sys::leave_netns().and_then(|()| fs::read_link("/proc/self"));
-    match made {
-        Ok(own) => (0, format!("/proc/{}/ns/net", own.display())),
-        Err(error) => {
-            (sys::errno_of(&error), format!("Cannot make a scratch network namespace: {}", sys::error_text(&error)))
         }
     }
 }

@@ -174,6 +174,8 @@ impl Resident {
             self.hand.wait(&mut Vec::new(), until);
             drop(self.hand.take_ended());
         }
+        // The next daemon undoes what was tried in it, and needs no namespace for that.
+        self.hand.drop_kept_netns();
     }
 
     /// Takes no new orders, lets the running ones end, and sends their outcomes if it can.

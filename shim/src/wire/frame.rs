@@ -4,7 +4,7 @@
 use crate::wire::tag;
 
 /// The newest version of docs/protocol.md that this build speaks.
-pub const PROTOCOL_VERSION: u64 = 5;
+pub const PROTOCOL_VERSION: u64 = 6;
 /// The oldest version: a node's daemon can be upgraded after its shim, or rolled back.
 pub const PROTOCOL_VERSION_MIN: u64 = 1;
 

@@ -21,3 +21,4 @@ pub const REFUSE: u8 = 74;
 pub const LINKS: u8 = 76;
 pub const LIST: u8 = 77;
 pub const REMOVE: u8 = 78;
+pub const SCRATCH: u8 = 79;

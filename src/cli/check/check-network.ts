@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { askReports, type NodeOptions } from "./ask-reports.ts";
+import { tryNetworks } from "./try-networks.ts";
 import { isPassed, isUnknownEverywhere, networkVerdicts, verdictTable } from "./network-verdicts.ts";
 import { thisNode } from "./this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
@@ -14,6 +15,7 @@ interface NetworkOptions extends NodeOptions {
   readonly node?: readonly string[];
   readonly wait?: boolean;
   readonly failOn?: string;
+  readonly dryRun?: boolean;
 }
 
 export function addCheckNetwork(check: Command, shell: Shell): void {
@@ -23,6 +25,7 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
     .description("Check whether pods can be attached to a network on every node, or on named ones")
     .option("--node <name...>", "nodes of the cluster to ask; without it and --all, this machine")
     .option("-a, --all", "ask every node of the cluster")
+    .option("--dry-run", "also attach, check and detach the network in a throwaway namespace of each node")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
     .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
     .option("--context <name>", "context in the kubeconfig")
@@ -30,10 +33,13 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
       "after",
       [
         "\nEach node's resident hand has looked for the plugins, interfaces, bridge, uplink and VLAN of the network.",
+        "With --dry-run it then tries the network where it is ready: a real ADD, CHECK and DEL, which takes an address",
+        "for a moment. One at a time on a node, and not while its pods wait for their networks.",
         "Exit status 0 only if the network is ready on every node that was asked.",
         examples(
           "levee check network kubevirt-vms/prod-vlan57 --all",
           "levee check network prod-vlan57 --node worker-1 worker-2 -o wide",
+          "levee check network kubevirt-vms/prod-vlan57 --all --dry-run",
         ),
       ].join("\n"),
     );
@@ -51,11 +57,13 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
     const reports = isCluster
       ? await askReports(context, names, options)
       : [await withProgress(shell, "Asking the daemon", () => thisNode(context))];
-    const verdicts = networkVerdicts(name, reports);
+    const ruled = networkVerdicts(name, reports);
+    const isDryRun = options.dryRun === true;
+    const verdicts = isDryRun ? await tryNetworks(context, ruled, { ...options, isCluster }) : ruled;
     print(shell.stdout, context.settings.output, {
       value: { isGood: verdicts.every(isPassed), nodes: verdicts },
-      text: () => verdictTable(verdicts, false),
-      wide: () => verdictTable(verdicts, true),
+      text: () => verdictTable(verdicts, false, isDryRun),
+      wide: () => verdictTable(verdicts, true, isDryRun),
     });
     if (isUnknownEverywhere(verdicts))
       throw new CommandFailure("network-unknown", `Cannot check ${name}: no node that answered knows such a network`);
@@ -63,7 +71,7 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
     if (bad > 0)
       throw new CommandFailure(
         "check-failed",
-        `The network is not ready on ${bad} of ${plural(reports.length, "node")}`,
+        `The network ${isDryRun ? "did not pass" : "is not ready"} on ${bad} of ${plural(reports.length, "node")}`,
       );
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { NetworkReadyView } from "../../wire/node-view.ts";
-import { isPassed, isUnknownEverywhere, networkVerdicts, verdictTable } from "./network-verdicts.ts";
+import { isPassed, isUnknownEverywhere, networkVerdicts, verdictTable, withDryRun } from "./network-verdicts.ts";
 import type { NodeReport } from "./node-report.ts";
 
 function report(node: string, networks: readonly NetworkReadyView[] | undefined, networksTotal?: number): NodeReport {
@@ -55,4 +55,27 @@ test("verdictTable shows each remedy once below the table, and in a column when 
   expect(table).toMatch(/a +vms\/prod +not-ready +missing host bridge br-prod/u);
   expect(table.match(/→ create what is missing/gu)).toHaveLength(1);
   expect(verdictTable(verdicts, true)).toContain("REMEDY");
+});
+
+test("withDryRun: only a dry run that passed lets a ready network pass, and the table says where it failed", () => {
+  const passed = {
+    state: "passed",
+    step: "compare",
+    reason: "",
+    remedy: "",
+    addresses: ["10.1.0.2"],
+    tookMs: 90,
+  } as const;
+  const failed = { ...passed, state: "failed", step: "ADD", reason: "no IP\naddresses", remedy: "free some" } as const;
+  const [a, b, c] = networkVerdicts("vms/prod", [report("a", [ready]), report("b", [ready]), report("c", [missing])]);
+  if (a === undefined || b === undefined || c === undefined) throw new Error("There are three");
+  const verdicts = [withDryRun(a, passed), withDryRun(b, failed), withDryRun(c, undefined)];
+  expect(verdicts.map(isPassed)).toEqual([true, false, false]);
+  const text = verdictTable(verdicts, false, true);
+  expect(text).toMatch(/^NODE +NETWORK +STATE +DRY RUN +WHY\n/u);
+  expect(text).toMatch(/a +vms\/prod +ready +passed/u);
+  expect(text).toMatch(/b +vms\/prod +ready +failed at ADD +no IP addresses/u);
+  expect(text).toMatch(/c +vms\/prod +not-ready +not tried +missing host bridge br-prod/u);
+  expect(text).toContain("→ free some\n");
+  expect(verdictTable(verdicts, true, true)).toMatch(/passed +- +10\.1\.0\.2 +90 ms/u);
 });

@@ -1,5 +1,7 @@
 import type { NetworkReadyView } from "../../wire/node-view.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { renderTable } from "../terminal/table.ts";
+import { dryRunWord, type DryRunResult } from "./dry-run-result.ts";
 import { hintFor } from "./network-lines.ts";
 import type { NodeReport } from "./node-report.ts";
 
@@ -12,6 +14,8 @@ export interface NetworkVerdict {
   readonly reasons: readonly string[];
   /** How to mend it; empty when there is nothing to do. */
   readonly hint: string;
+  /** Absent where none was asked for, and on a node where the network is not ready. */
+  readonly dryRun?: DryRunResult;
 }
 
 /** A name without a namespace means the network of that name in every namespace. */
@@ -22,8 +26,16 @@ export function networkVerdicts(name: string, reports: readonly NodeReport[]): r
   return asked.flatMap((network) => reports.map((report) => verdictOn(network, report, known.has(network))));
 }
 
-export function isPassed({ state }: NetworkVerdict): boolean {
-  return state === "ready";
+export function isPassed({ state, dryRun }: NetworkVerdict): boolean {
+  return state === "ready" && (dryRun === undefined || dryRun.state === "passed");
+}
+
+/** The verdict of the rules, then of the dry run. */
+export function withDryRun(verdict: NetworkVerdict, dryRun: DryRunResult | undefined): NetworkVerdict {
+  if (dryRun === undefined) return verdict;
+  const isGood = dryRun.state === "passed";
+  const reasons = isGood ? verdict.reasons : [...verdict.reasons, oneLine(dryRun.reason)];
+  return { ...verdict, reasons, hint: isGood ? verdict.hint : dryRun.remedy, dryRun };
 }
 
 /** Whether no node that answered knows the network. */
@@ -31,15 +43,24 @@ export function isUnknownEverywhere(verdicts: readonly NetworkVerdict[]): boolea
   return verdicts.every(({ state }) => state === "absent" || state === "away") && verdicts.some(isAbsent);
 }
 
-export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolean): string {
-  const head = ["NODE", "NETWORK", "STATE", "WHY", ...(isWide ? ["REMEDY"] : [])];
-  const rows = verdicts.map(({ node, network, state, reasons, hint }) => [
-    ...[node, network, state, reasons.join(", ")],
+export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolean, isDryRun = false): string {
+  const head = [
+    ...["NODE", "NETWORK", "STATE", ...(isDryRun ? ["DRY RUN"] : []), "WHY"],
+    ...(isWide ? [...(isDryRun ? ["ADDRESSES", "TOOK"] : []), "REMEDY"] : []),
+  ];
+  const rows = verdicts.map(({ node, network, state, reasons, hint, dryRun }) => [
+    ...[node, network, state, ...(isDryRun ? [dryRun === undefined ? "not tried" : dryRunWord(dryRun)] : [])],
+    reasons.join(", "),
+    ...(isWide && isDryRun ? [dryRun?.addresses.join(", ") ?? "", tookText(dryRun)] : []),
     ...(isWide ? [hint] : []),
   ]);
   const remedies = [...new Set(verdicts.filter((verdict) => !isPassed(verdict)).map(({ hint }) => hint))];
   const below = isWide ? [] : remedies.filter((hint) => hint !== "").map((hint) => `→ ${hint}\n`);
   return `${renderTable(head, rows)}${below.join("")}`;
+}
+
+function tookText(dryRun: DryRunResult | undefined): string {
+  return dryRun === undefined || dryRun.tookMs === 0 ? "" : `${dryRun.tookMs} ms`;
 }
 
 function isMeant(network: string, name: string): boolean {

@@ -9,6 +9,7 @@ import { lintCodes } from "../../lint/lint-codes.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
+import { readinessFacts } from "./readiness-words.ts";
 import { allTopics } from "./topics.ts";
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
@@ -28,6 +29,7 @@ test("allTopics has every check, error, phase and runbook, each with what to do"
     ...stepActions,
     ...gateCodes,
     ...decisionCauses,
+    ...Object.keys(readinessFacts),
     ...["approval-required", "plan-changed", "decision-ended", "decision-proposed"],
     ...["decision-unknown", "decision-unreadable", "guard-absent"],
   ];
@@ -47,6 +49,7 @@ describe("levee explain", () => {
     ["multusoomloop", "A larger limit alone is eaten by the backlog."],
     ["Paused", "levee decisions resume NAME"],
     ["holdargoapp", "The guard changes nothing in Argo CD"],
+    ["nodesnotready", "levee check network NAME --all names each node"],
     ["firingalert", "make an exception for its labels"],
     ["approval-required", "pass --plan-hash with the hash you read"],
   ])("tells what %s means, whatever the case", async (name, words) => {

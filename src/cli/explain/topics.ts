@@ -6,6 +6,7 @@ import { lintCodes } from "../../lint/lint-codes.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { phaseFacts } from "./decision-phases.ts";
 import { causeFacts, decisionFailures, stepFacts, type Explanation } from "./guard-words.ts";
+import { readinessFacts } from "./readiness-words.ts";
 import { runbookPages } from "./runbook-pages.ts";
 
 /** A name that `levee explain` knows. */
@@ -17,7 +18,7 @@ export interface Topic {
   readonly text: string;
 }
 
-type TopicKind = "check" | "lint" | "gate" | "cause" | "step" | "phase" | "alert" | "error";
+type TopicKind = "check" | "lint" | "gate" | "readiness" | "cause" | "step" | "phase" | "alert" | "error";
 
 export function allTopics(): readonly Topic[] {
   return [
@@ -28,6 +29,7 @@ export function allTopics(): readonly Topic[] {
     ...phaseTopics(),
     ...alertTopics(),
     ...gateTopics(),
+    ...wordTopics(readinessFacts, "readiness", "reason of a NetworkReadiness"),
     ...errorTopics(),
     ...wordTopics(decisionFailures, "error", "error of a command"),
   ];

@@ -13,6 +13,7 @@ import type {
   Question,
   TimelineAnswer,
 } from "../../wire/node-view.ts";
+import type { DryRunAnswer } from "../../wire/dry-run.ts";
 import type { TopAnswer } from "../../wire/top-view.ts";
 import { CommandFailure, interruptedFailure } from "../failure.ts";
 import { daemonRemedy, rootRemedy } from "../remedies.ts";
@@ -20,13 +21,14 @@ import { software } from "../../base/version.ts";
 
 /** The type of each question's answer. */
 interface AnswerOf {
-  readonly attachments: AttachmentsAnswer;
-  readonly timeline: TimelineAnswer;
-  readonly leaks: LeaksAnswer;
-  readonly gc: GcAnswer;
-  readonly node: NodeAnswer;
-  readonly checks: ChecksAnswer;
-  readonly top: TopAnswer;
+  readonly "attachments": AttachmentsAnswer;
+  readonly "timeline": TimelineAnswer;
+  readonly "leaks": LeaksAnswer;
+  readonly "gc": GcAnswer;
+  readonly "node": NodeAnswer;
+  readonly "checks": ChecksAnswer;
+  readonly "top": TopAnswer;
+  readonly "dry-run": DryRunAnswer;
 }
 
 interface AskOptions {

@@ -12,6 +12,7 @@ import type {
   Question,
   TimelineAnswer,
 } from "../../wire/node-view.ts";
+import type { DryRunAnswer } from "../../wire/dry-run.ts";
 import type { TopAnswer } from "../../wire/top-view.ts";
 import type { SelfGc } from "../collect/self-gc.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
@@ -25,7 +26,15 @@ import { podNow, type PodNowNeeds } from "./pod-now.ts";
 import { nodeAnswer, noticesMax, type NodeAnswerNeeds, type ThisNode } from "./node-answer.ts";
 import { topAnswer, type TopNeeds } from "./top-answer.ts";
 
-type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
+type AnyAnswer =
+  | AttachmentsAnswer
+  | TimelineAnswer
+  | LeaksAnswer
+  | NodeAnswer
+  | ChecksAnswer
+  | GcAnswer
+  | DryRunAnswer
+  | TopAnswer;
 
 interface AnswerNeeds {
   readonly attachments: AttachmentsNeeds;
@@ -35,6 +44,10 @@ interface AnswerNeeds {
   readonly node: NodeAnswerNeeds;
   readonly checks: ChecksNeeds;
   readonly top: TopNeeds;
+  readonly dryRuns: {
+    begin(namespace: string, name: string): Promise<DryRunAnswer>;
+    answer(id: string): Promise<DryRunAnswer>;
+  };
 }
 
 /** Answers a command's question about this node, from memory except for timelines and changes of the leak ledger. */
@@ -53,6 +66,10 @@ export function answerQuestion(text: string, needs: AnswerNeeds): AnyAnswer | Pr
       return nodeAnswer(needs.node);
     case "checks":
       return checksAnswer(needs.checks);
+    case "dry-run":
+      return "id" in question
+        ? needs.dryRuns.answer(question.id)
+        : needs.dryRuns.begin(question.run.namespace, question.run.name);
     case "top":
       return topAnswer(needs.top);
   }

@@ -14,7 +14,7 @@ export function parseQuestion(text: string): Question {
   if (question !== undefined) return question;
   throw new LeveeError(
     "decode-failed",
-    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks, node, checks, gc or top: current value is ${clip(JSON.stringify(fields["ask"]))}`,
+    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks, node, checks, gc, dry-run or top: current value is ${clip(JSON.stringify(fields["ask"]))}`,
   );
 }
 
@@ -24,13 +24,14 @@ type Fields = Readonly<Record<string, unknown>>;
 const readers: Readonly<Record<string, (fields: Fields) => Question | undefined>> = Object.assign(
   Object.create(null) as Record<string, never>,
   {
-    attachments: ({ after }: Fields) => ({ ask: "attachments", ...pageAfter(after) }),
-    node: () => ({ ask: "node" }),
-    checks: () => ({ ask: "checks" }),
-    top: () => ({ ask: "top" }),
-    timeline: readTimeline,
-    leaks: readLeaks,
-    gc: readGc,
+    "attachments": ({ after }: Fields) => ({ ask: "attachments", ...pageAfter(after) }),
+    "node": () => ({ ask: "node" }),
+    "checks": () => ({ ask: "checks" }),
+    "top": () => ({ ask: "top" }),
+    "timeline": readTimeline,
+    "leaks": readLeaks,
+    "gc": readGc,
+    "dry-run": readDryRun,
   } as const,
 );
 
@@ -56,6 +57,16 @@ function readGc({ run, after }: Fields): Question {
   throw new LeveeError(
     "decode-failed",
     `Cannot understand the question: run must be look or fix: current value is ${clip(JSON.stringify(run))}`,
+  );
+}
+
+function readDryRun({ run, id }: Fields): Question {
+  if (typeof id === "string") return { ask: "dry-run", id };
+  const { namespace, name } = (run ?? {}) as Fields; // each is checked below
+  if (typeof namespace === "string" && typeof name === "string") return { ask: "dry-run", run: { namespace, name } };
+  throw new LeveeError(
+    "decode-failed",
+    "Cannot understand the question: for dry-run, run must have the namespace and the name of a network, or id must be text",
   );
 }
 

@@ -2,7 +2,7 @@ import type { Admission } from "../../admission/admission.ts";
 import type { Permit } from "../../admission/permit.ts";
 import { LeveeError, toLeveeError, type ErrorCode } from "../../base/errors.ts";
 import type { AddRequest } from "../../cni/verb.ts";
-import { isPlanned } from "../../hands/hand.ts";
+import { isPlanned } from "../../hands/planned-step.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ResumeHeader } from "../../wire/messages.ts";

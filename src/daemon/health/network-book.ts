@@ -4,6 +4,7 @@ import { brokenNetwork, judgeNetwork, type HostFacts, type NetworkReadiness } fr
 import type { BridgeNeed } from "../../readiness/uplink-rules.ts";
 import { needsOfConf, needsOfText, type Needs } from "./network-needs.ts";
 import { uplinkWish } from "./uplink-wish.ts";
+import { definitionMark } from "../../wire/network-question.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
@@ -104,6 +105,16 @@ export class NetworkBook {
   /** What is known about one network; undefined for one that was not read yet. */
   of(network: string): { readonly needs: Needs; readonly verdict: Verdict } | undefined {
     return this.#entries.get(network)?.group;
+  }
+
+  /** Which version of its definition a verdict is about; undefined for a network that was not read yet. */
+  markOf(network: string): string | undefined {
+    const entry = this.#entries.get(network);
+    if (entry === undefined) return undefined;
+    return definitionMark(
+      entry.config,
+      [uplinkAnnotation, uplinkVlanAnnotation].map((name) => entry.annotations[name]),
+    );
   }
 
   judge(host: HostFacts): void {

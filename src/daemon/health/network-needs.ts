@@ -75,7 +75,7 @@ function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
   }
 }
 
-function bridgeOf(text: JsonText): string {
+export function bridgeOf(text: JsonText): string {
   return stringMember(text, "bridge") || "cni0";
 }
 

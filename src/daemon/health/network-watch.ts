@@ -8,6 +8,7 @@ import type { NetworkReadiness } from "../../readiness/network-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { View } from "../../view/view.ts";
+import type { NetworkWord } from "../../wire/network-question.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
 import { NetworkBook, unseenHost } from "./network-book.ts";
@@ -56,6 +57,7 @@ export class NetworkWatch implements Service {
   #lookedWith: Hand | undefined;
   #looking: Promise<void> | undefined;
   #isStopped = false;
+  #isAwaited = false;
   readonly #versions = new PluginVersions();
   #host = unseenHost;
 
@@ -70,6 +72,15 @@ export class NetworkWatch implements Service {
   /** Every probe and scrape calls this, so the list is made once per look. */
   networks(): readonly NetworkReadiness[] {
     return (this.#list ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
+  }
+
+  /** For the guard. A network that is not ready and asked for is looked at more often. */
+  wordOn(network: string): NetworkWord {
+    const known = this.#book.of(network);
+    if (known === undefined) return { network, state: "absent", reasons: [], mark: "" };
+    const { state, reasons } = known.verdict;
+    if (state !== "ready") this.#isAwaited = true;
+    return { network, state, reasons, mark: this.#book.markOf(network) ?? "" };
   }
 
   /** Age of the last look at the host; undefined before the first one, and after it has expired. */
@@ -134,7 +145,8 @@ export class NetworkWatch implements Service {
 
   async #look(): Promise<void> {
     const { clock } = this.#options;
-    const isDue = clock.monotonicMs() - this.#lookedMs >= lookMs;
+    // Awaited networks are looked at with every tick.
+    const isDue = this.#isAwaited || clock.monotonicMs() - this.#lookedMs >= lookMs;
     const isChanged = await this.#read(isDue);
     this.#list = undefined;
     const hand = this.#options.resident();
@@ -143,6 +155,7 @@ export class NetworkWatch implements Service {
     if (!isDue && !isChanged && hand === this.#lookedWith) return;
     this.#lookedMs = clock.monotonicMs();
     this.#lookedWith = hand;
+    this.#isAwaited = false;
     const folders = this.#options.pluginFolders(hand);
     const [programs, bridges, vlanBridges] = [this.#book.programs(), this.#book.bridges(), this.#book.vlanBridges()];
     const [sockets, held] = [this.#book.sockets(), this.#heldDevices()];

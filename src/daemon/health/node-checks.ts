@@ -2,6 +2,7 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { isReady, type Check } from "../../readiness/check.ts";
+import type { NetworkWord } from "../../wire/network-question.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
 
 /** Often enough for the log to show when a problem began. */
@@ -16,6 +17,8 @@ export class NodeChecks {
   readonly #states = new Map<string, Check["state"]>();
   /** Which networks can be attached here; set by the network watch. */
   networks: () => readonly NetworkReadiness[] = () => [];
+  /** What is to be said about one of them; set by the network watch. */
+  wordOn: (network: string) => NetworkWord = (network) => ({ network, state: "unknown", reasons: [], mark: "" });
   /** Age of the last look at them; undefined when there was none. */
   networksAgeMs: () => number | undefined = () => undefined;
 

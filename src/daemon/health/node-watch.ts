@@ -64,6 +64,7 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
   });
   networkGate.source = networks;
   checks.networks = () => networks.networks();
+  checks.wordOn = (network) => networks.wordOn(network);
   checks.networksAgeMs = () => networks.ageMs();
   checks.add(() => {
     const facts = canary.facts();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { failed, passed, type Check } from "../../readiness/check.ts";
 import { CallMetrics } from "../metrics/call-metrics.ts";
@@ -12,6 +13,7 @@ interface Changes {
   readonly stuckMs?: number;
   readonly checks?: () => readonly Check[];
   readonly story?: RouteOptions["story"];
+  readonly dryRun?: RouteOptions["dryRun"];
 }
 
 function setUp(changes: Changes = {}): {
@@ -31,6 +33,7 @@ function setUp(changes: Changes = {}): {
     logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
     node: () => ({}),
     story: changes.story ?? (() => Promise.resolve(undefined)),
+    dryRun: changes.dryRun ?? (() => Promise.resolve(undefined)),
   };
   const journal = {
     unwritable: undefined,
@@ -42,7 +45,10 @@ function setUp(changes: Changes = {}): {
   };
   const get = (target: string, serves: "health" | "all" = "all"): ReturnType<typeof answerHttp> => {
     const [path = "", query = ""] = target.split("?");
-    return answerHttp({ method: "GET", path, query: new Set([query]) }, { ...options, journal: () => journal, serves });
+    return answerHttp(
+      { method: "GET", path, query: new Set(query.split("&")) },
+      { ...options, journal: () => journal, serves },
+    );
   };
   return {
     metrics,
@@ -121,6 +127,35 @@ describe("answerHttp about a pod", () => {
       expect((await getLater(path)).status).toBe(404);
     expect(asked).toHaveLength(1);
     expect(metrics.render()).toContain('{handler="/podz",code="200",method="get"} 1\n');
+  });
+
+  test("/dryrunz is 200 for a request of the cluster, 404 for none, 503 while the node is busy, and not on the health port", async () => {
+    const path = "/dryrunz/shop/check-x7";
+    const answer = { id: "shop/check-x7", network: "shop/lan", state: "running", step: "look" } as const;
+    const running = { ...answer, reason: "", remedy: "", addresses: [], tookMs: 0 };
+    const asked: string[] = [];
+    const known = setUp({
+      dryRun: (namespace, name) => {
+        asked.push(`${namespace}/${name}`);
+        return Promise.resolve(running);
+      },
+    });
+    expect(JSON.parse((await known.getLater(path)).body)).toEqual(running);
+    expect((await known.getLater(path, "health")).status).toBe(404);
+    for (const other of ["/dryrunz", "/dryrunz/shop", "/dryrunz/shop/../x", "/dryrunz/a/b/c"])
+      expect((await known.getLater(other)).status).toBe(404);
+    expect(asked).toEqual(["shop/check-x7"]);
+    expect((await setUp().getLater(path)).status).toBe(404);
+    const busy = setUp({ dryRun: () => Promise.reject(new LeveeError("try-later", "another one runs")) });
+    expect(await busy.getLater(path)).toMatchObject({ status: 503, body: "another one runs\n" });
+  });
+
+  test("/networkz has a word on each network that is asked for, and on nothing that is no name", () => {
+    const { get } = setUp();
+    const { body } = get("/networkz?shop/lan&shop/dmz&../etc&%00");
+    const { networks } = JSON.parse(body) as { networks: readonly { network: string }[] };
+    expect(networks.map(({ network }) => network)).toEqual(["shop/lan", "shop/dmz"]);
+    expect(networks[0]).toEqual({ network: "shop/lan", state: "unknown", reasons: [], mark: "" } as never);
   });
 
   test("/podz is 404 for a stranger, 503 when too many ask, 500 with a line in the log for a defect", async () => {

@@ -2,6 +2,8 @@ import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
+import { networksAsked } from "../../wire/network-question.ts";
+import type { DryRunAnswer } from "../../wire/dry-run.ts";
 import type { PodStoryAnswer, WholePodName } from "../../wire/pod-story.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
@@ -17,6 +19,8 @@ export interface RouteOptions {
   readonly node: () => object;
   /** For the console; undefined for a pod that this daemon does not know by this UID. */
   readonly story: (pod: WholePodName) => Promise<PodStoryAnswer | "busy" | undefined>;
+  /** For `levee check network --dry-run`; undefined for a request that the cluster does not have. */
+  readonly dryRun: (namespace: string, name: string) => Promise<DryRunAnswer | undefined>;
   readonly journal: () => JournalFacts;
   /** The health port serves health alone, the metrics port everything. */
   readonly serves: "health" | "all";
@@ -29,6 +33,8 @@ export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAns
   const { measures, logger } = options;
   const pod = options.serves === "all" ? podInPath(request.path) : undefined;
   if (pod !== undefined) return answerStory(pod, request, options);
+  const trial = options.serves === "all" ? dryRunPath.exec(request.path) : null;
+  if (trial !== null) return answerDryRun(trial, request, options);
   const route =
     options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
@@ -65,12 +71,42 @@ const allRoutes: Readonly<Record<string, Route>> = {
     contentType: "text/plain; version=0.0.4; charset=utf-8",
     body: metrics.render(loadFamilies),
   }),
+  // The guard asks for the networks of NetworkReadiness objects.
+  "/networkz": ({ query }, { checks }) => ({
+    status: 200,
+    contentType: "application/json",
+    body: `${JSON.stringify({ networks: networksAsked(query).map((network) => checks.wordOn(network)) })}\n`,
+  }),
   "/nodez": (_request, { node }) => ({
     status: 200,
     contentType: "application/json",
     body: `${JSON.stringify(node())}\n`,
   }),
 };
+
+/** `/dryrunz/NAMESPACE/REQUEST`. */
+const dryRunPath = /^\/dryrunz\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/u;
+
+async function answerDryRun(
+  [, namespace = "", name = ""]: RegExpExecArray,
+  request: HttpRequest,
+  options: RouteOptions,
+): Promise<HttpAnswer> {
+  const answer = await dryRunAnswer(namespace, name, options);
+  options.measures.requested("/dryrunz", request.method.toLowerCase(), answer.status);
+  return answer;
+}
+
+async function dryRunAnswer(namespace: string, name: string, { dryRun }: RouteOptions): Promise<HttpAnswer> {
+  try {
+    const found = await dryRun(namespace, name);
+    if (found === undefined) return { status: 404, contentType: text, body: "no such request, or not for this node\n" };
+    return { status: 200, contentType: "application/json", body: `${JSON.stringify(found)}\n` };
+  } catch (thrown) {
+    // The node is busy with another one, or the API server did not answer.
+    return { status: 503, contentType: text, body: `${toLeveeError(thrown, "Cannot answer").message}\n` };
+  }
+}
 
 /** `/podz/NAMESPACE/NAME/UID`. */
 function podInPath(path: string): WholePodName | undefined {

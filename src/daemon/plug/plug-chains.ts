@@ -7,8 +7,8 @@ import type { Journal } from "../../state/journal/journal.ts";
 import { RunChains } from "../attach/run-chains.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
 import { pathFor } from "../undo/undo-chains.ts";
-import { HandShare } from "./hand-share.ts";
 import type { PlugWork } from "./plug-work.ts";
+import { residentCaller } from "./resident-caller.ts";
 
 export interface PlugChainsNeeds {
   readonly clock: Clock;
@@ -31,19 +31,10 @@ export class PlugChains {
 
   /** The result of each chain. The time of the plugins begins when the hand is free for them. */
   async add(work: PlugWork, record: AttachmentRecord): Promise<readonly JsonText[]> {
-    const { clock, config } = this.#needs;
     using _lane = await work.hand.places?.lanes.take();
-    const budgetMs = config.addDelegatesMs + config.addUndoMs;
-    const endsMs = clock.monotonicMs() + budgetMs;
-    const caller = {
-      hand: new HandShare(work.hand),
-      givenUp: work.givenUp,
-      resumed: undefined,
-      header: { budgetMs },
-      remainingMs: () => endsMs - clock.monotonicMs(),
-    };
+    const { config } = this.#needs;
     // What Multus has attached came without a CNI_PATH.
     const cniPath = record.cniPath === "" ? pathFor(work.hand, "", config.binDir) : record.cniPath;
-    return await this.#runChains.run(caller, { ...record, cniPath }, work.reports);
+    return await this.#runChains.run(residentCaller(work, this.#needs), { ...record, cniPath }, work.reports);
   }
 }

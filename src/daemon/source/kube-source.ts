@@ -12,6 +12,7 @@ import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
 import { KubeStatusTeller } from "../tell/kube-status-teller.ts";
+import { readDryRun } from "./read-dry-run.ts";
 import { LateClaims } from "./late-claims.ts";
 import { kubeView } from "./kube-view.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
@@ -54,6 +55,7 @@ export function openCluster({ config, access, nodeName, namespace, clock, logger
     claimTeller,
     nodeName,
     gate: kubeGate({ api, nodeName, namespace, pods: () => cluster.pods() }),
+    dryRun: (network, name) => readDryRun(api, network, name),
     health: () => {
       const { pods, networks } = cluster.health();
       return [pods, networks];

@@ -4,6 +4,7 @@ import type { StatusTeller } from "../tell/status-teller.ts";
 import type { View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 import type { GateSource } from "../gate/gate-source.ts";
+import type { DryRunRequest } from "../../wire/dry-run.ts";
 
 /** A folder or a cluster: the daemon reads pods and networks from it, and tells it what happened to them. */
 export interface Source {
@@ -18,6 +19,8 @@ export interface Source {
   readonly health?: () => readonly ReflectorHealth[];
   /** The reboot gate of this node; undefined on a machine without a cluster. */
   readonly gate?: GateSource;
+  /** Reads the request of a dry run; undefined when there is none. Absent on a machine without a cluster. */
+  readonly dryRun?: (namespace: string, name: string) => Promise<DryRunRequest | undefined>;
   /** Present problems for a person: a file that cannot be read, an API server that does not answer. */
   notices(): readonly string[];
   close(): Promise<void>;

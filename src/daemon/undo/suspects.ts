@@ -42,7 +42,7 @@ export class Suspects {
     return this.#residents.all().some((one) => isSame(one.hand.identity, suspect));
   }
 
-  /** The hand of an unfinished ADD, and the resident hand of an unfinished change. After a reboot neither exists. */
+  /** The hand of an unfinished ADD or dry run, and the resident hand of an unfinished change. After a reboot neither exists. */
   #doersOf({ phase, bootId, hand, plug }: AttachmentRecord): readonly ProcessIdentity[] {
     // What Multus has attached has no boot; the hand's own start time tells it from one of an earlier boot.
     if (bootId !== this.#bootId && bootId !== "") return [];

@@ -18,4 +18,12 @@ export const shippedDefinitions: readonly { readonly name: string; readonly hash
     name: "rebootexceptions.levee.dev",
     hash: "90ab48adef12288fb7a3e6a82729530dc7370120a186ec21b2dd37184072b9f3",
   },
+  {
+    name: "networkreadinesses.levee.dev",
+    hash: "97d53676e261c0a6c98640910dd9cc0ed808c0572d5a50ddb035f49e20febfc9",
+  },
+  {
+    name: "networkdryruns.levee.dev",
+    hash: "19edfde61c64cd0031ccf689e2263f1748589bbde3cf7a4130bd5b99f91f7a50",
+  },
 ];

@@ -69,7 +69,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-writes-nothing-else",
-    specHash: "f18594f6caad389673e6c3293358f04f8c5aeac9cccad38f6bbbb82e7a31abc6",
+    specHash: "23fa19cc1e56f3b0f50f8274c973bf455b2580aec002650f79cd0b05883b10eb",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
