@@ -1,8 +1,8 @@
+import { flagKnobs } from "./flag-knobs.ts";
 import {
   count,
   ms,
   offPath,
-  type FlagKnob,
   type Knob,
   type ListKnob,
   type NumberKnob,
@@ -220,16 +220,6 @@ export const urlKnobs = {
     origin: "levee",
   },
 } as const satisfies Record<string, UrlKnob>;
-
-export const flagKnobs = {
-  hotPlug: {
-    unit: "boolean",
-    default: true,
-    reason:
-      "Whether a change of the networks annotation of a running pod [attaches and detaches](hot-plug.md). It needs the resident hand. Turn it off where another controller does this, and where who may patch a pod must not choose its networks.",
-    origin: "levee",
-  },
-} as const satisfies Record<string, FlagKnob>;
 
 export const knobs: Readonly<Record<KnobKey, Knob>> = {
   ...pathKnobs,

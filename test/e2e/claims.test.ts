@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { protoMessage } from "../../src/kube/kubelet/kubelet.fixture.ts";
 import type { CniCall, CniOutcome } from "../lab/lab.ts";
 import { levee } from "../lab/levee.ts";
+import type { KubeObject } from "./api.ts";
 import {
   allocate,
   claim,
@@ -18,7 +19,7 @@ import {
 import { CompatCluster, type Pod } from "./compat/compat-cluster.ts";
 import { applyAll, manifest } from "./manifests.ts";
 import { needsServer } from "./needs-server.ts";
-import { personTokens } from "./policy-server.ts";
+import { mergePatch, personTokens } from "./policy-server.ts";
 import { until } from "./until.ts";
 
 const { group, beforeAll, afterEach, afterAll } = needsServer("claims");
@@ -30,12 +31,13 @@ let conf: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   kubelet = await StandInKubelet.start();
-  cluster = await CompatCluster.start({ kubeletDir: kubelet.folder });
+  cluster = await CompatCluster.start({ kubeletDir: kubelet.folder, claimNetworkData: true });
   await cluster.lab.killDaemon("SIGTERM");
   // The daemon is a user with the role of the manifests, and with nothing else.
   await writeFile(join(cluster.accountFolder, "token"), personTokens.carol);
   await applyAll(cluster.api, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "levee-system" } }]);
-  await applyAll(cluster.api, manifest("base/access.yaml"));
+  for (const file of ["base/access.yaml", "components/claim-network-data/access.yaml"])
+    await applyAll(cluster.api, manifest(file));
   await bind();
   await cluster.startDaemon();
   for (const [name, annotations] of networks) await deviceNetwork(cluster, name, annotations);
@@ -61,13 +63,16 @@ const networks: readonly (readonly [string, Readonly<Record<string, string>>])[]
   ["by-claim", { "k8s.v1.cni.cncf.io/resourceName": "own-claim" }],
 ];
 async function bind(): Promise<void> {
+  const head = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" };
+  const subjects = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "carol" }];
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole" };
   await applyAll(cluster.api, [
+    { ...head, metadata: { name: "daemon-of-test" }, roleRef: { ...roleRef, name: "levee" }, subjects },
     {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "daemon-of-test" },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "levee" },
-      subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "carol" }],
+      ...head,
+      metadata: { name: "daemon-of-test-claims" },
+      roleRef: { ...roleRef, name: "levee-claim-network-data" },
+      subjects,
     },
   ]);
 }
@@ -169,7 +174,100 @@ group("devices by claims", () => {
       await bind();
     }
   }, 120_000);
+});
 
+interface WrittenClaim extends KubeObject {
+  readonly status: { readonly devices?: readonly { readonly device: string; readonly networkData?: object }[] };
+}
+
+const claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
+
+/** Once the claim has as many devices with networkData. */
+function networkData(name: string, count: number): Promise<WrittenClaim["status"]["devices"]> {
+  return until(`${count} devices of the claim ${name} have networkData`, async () => {
+    const { devices = [] } = (await cluster.api.get<WrittenClaim>(`${claims}/${name}`)).status;
+    const written = devices.filter((one) => one.networkData !== undefined);
+    return written.length === count ? devices.toSorted((one, two) => (one.device < two.device ? -1 : 1)) : undefined;
+  });
+}
+
+/** What the driver says of a device. */
+function driversEntry(device: string, more: object = {}): object {
+  return { driver: "vf.example", pool: "node1", device, data: { firmware: "7" }, ...more };
+}
+
+const written = { interfaceName: "net1", ips: ["10.9.0.2/24"], hardwareAddress: "02:00:00:00:00:01" };
+
+group("networkData of claims", () => {
+  test("it is written beside what the driver says, and goes with the claim's devices", async () => {
+    await claim(cluster, "data-net-1", [
+      ["blue", "vf-1"],
+      ["red", "vf-2"],
+      ["gpu", "gpu", "gpu.example"],
+    ]);
+    await cluster.api.patch(`${claims}/data-net-1/status`, { status: { devices: [driversEntry("vf-2")] } });
+    const pod = await podWith(cluster, "data", "data-net-1", "red,blue");
+    const { call, outcome } = await add(pod);
+    expect(outcome.exitCode).toBe(0);
+    expect(await networkData("data-net-1", 2)).toMatchObject([
+      { driver: "vf.example", pool: "node1", device: "vf-1", networkData: { ...written, interfaceName: "net2" } },
+      { ...driversEntry("vf-2"), networkData: written },
+    ]);
+    // The claim keeps it until it loses its devices: then the server itself forgets the entries.
+    expect((await cluster.lab.cni("DEL", call)).exitCode).toBe(0);
+    await cluster.api.patch(`${claims}/data-net-1/status`, { status: { allocation: null } });
+    expect((await cluster.api.get<WrittenClaim>(`${claims}/data-net-1`)).status.devices).toBeUndefined();
+  }, 60_000);
+
+  test("a daemon that starts writes what is missing", async () => {
+    await claim(cluster, "late-net-1", [["blue", "vf-1"]]);
+    expect((await add(await podWith(cluster, "late", "late-net-1", "blue"))).outcome.exitCode).toBe(0);
+    await networkData("late-net-1", 1);
+    await cluster.lab.killDaemon("SIGKILL");
+    await cluster.api.patch(`${claims}/late-net-1/status`, { status: { devices: [] } });
+    await cluster.startDaemon();
+    expect(await networkData("late-net-1", 1)).toMatchObject([{ device: "vf-1", networkData: written }]);
+  }, 60_000);
+
+  test("what the driver itself has written stays, and the log says once why", async () => {
+    const own = { interfaceName: "driver0" };
+    for (const at of [1, 2]) {
+      await claim(cluster, `own-net-${at}`, [["blue", "vf-1"]]);
+      const devices = [driversEntry("vf-1", { networkData: own })];
+      await cluster.api.patch(`${claims}/own-net-${at}/status`, { status: { devices } });
+      expect((await add(await podWith(cluster, `own-${at}`, `own-net-${at}`, "blue"))).outcome.exitCode).toBe(0);
+    }
+    const refusals = (): number => cluster.lab.daemonLog.split("Apply failed with 1 conflict").length - 1;
+    await until("the daemon has been refused", () => refusals() > 0 || undefined);
+    for (const at of [1, 2])
+      expect((await networkData(`own-net-${at}`, 1))?.map((one) => one.networkData)).toEqual([own]);
+    expect(refusals()).toBe(1);
+  }, 60_000);
+
+  test("the policy lets the daemon's account write networkData, and nothing else of a claim", async () => {
+    await applyAll(cluster.api, manifest("components/claim-network-data/policy.yaml"));
+    await claim(cluster, "held-net-1", [["blue", "vf-1"]]);
+    const path = `${claims}/held-net-1/status`;
+    await cluster.api.patch(path, { status: { devices: [driversEntry("vf-1")] } });
+    const daemon = { user: "system:serviceaccount:levee-system:levee" };
+    const trial = `${path}?dryRun=All`;
+    const as = (status: object): ReturnType<typeof cluster.server.ask> =>
+      cluster.server.ask({ method: "PATCH", path: trial, body: { status }, type: mergePatch, as: daemon });
+    // It counts some time after it was made.
+    await until("the policy refuses another allocation", async () =>
+      (await as({ allocation: null })).text.includes("neither the allocation") ? true : undefined,
+    );
+    expect(await as({ devices: [driversEntry("vf-1", { data: { firmware: "8" } })] })).toMatchObject({
+      code: 403,
+      text: expect.stringContaining("networkData only"),
+    });
+    expect((await as({ devices: [] })).code).toBe(403);
+    expect((await as({ reservedFor: [{ resource: "pods", name: "a", uid: "b" }] })).code).toBe(403);
+    expect((await as({ devices: [driversEntry("vf-1", { networkData: written })] })).code).toBe(200);
+  }, 60_000);
+});
+
+group("devices by claims while the API server is away", () => {
   test("without the API server no device is given, and with it again the right one", async () => {
     await claim(cluster, "away-net-1", [["r", "vf-2"]]);
     const pod = await podWith(cluster, "away", "away-net-1", "vf");

@@ -31,6 +31,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     detect: ["decision", "facts"],
     metrics: ["decision", "detect", "facts"],
     gate: ["approve", "decision", "detect", "facts", "metrics"],
+    networks: ["facts", "metrics"],
     decide: ["approve", "decision", "detect", "facts", "git"],
     git: ["act", "decision", "detect", "facts"],
     observe: ["approve", "decide", "decision", "detect", "facts", "git"],
