@@ -1,6 +1,7 @@
 import { answerQuestion, checksAnswer } from "./answer/answers.ts";
 import { holdsAnswer } from "./answer/holds-answer.ts";
 import { PodStories } from "./answer/pod-story.ts";
+import { StormTeller } from "./answer/storm-teller.ts";
 import { nodeAnswer, type ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
@@ -19,6 +20,8 @@ export interface ComposedAnswers {
   readonly node: () => object;
   /** Answers the console over HTTP. */
   readonly story: PodStories["of"];
+  /** Answers `levee report --storm` over HTTP. */
+  readonly storms: StormTeller["of"];
 }
 
 export function composeAnswers(ground: Ground, { undo, collect, thisNode }: AnswerParts): ComposedAnswers {
@@ -35,6 +38,7 @@ export function composeAnswers(ground: Ground, { undo, collect, thisNode }: Answ
     top: { ...ground, pulse: ground.timeline, thisNode },
   };
   const stories = new PodStories(needs);
+  const storms = new StormTeller(ground);
   return {
     answer: (question) => answerQuestion(question, needs),
     node: () => ({
@@ -44,5 +48,6 @@ export function composeAnswers(ground: Ground, { undo, collect, thisNode }: Answ
       leases: collect.leaseCounts(),
     }),
     story: (pod) => stories.of(pod),
+    storms: () => storms.of(),
   };
 }

@@ -23,7 +23,7 @@ interface ServiceParts {
   readonly thisNode: ThisNode;
   /** Undefined when the settings leave the runtime's conf directory alone. */
   readonly confDir: ConfDir | undefined;
-  readonly http: Pick<RouteOptions, "node" | "story">;
+  readonly http: Pick<RouteOptions, "node" | "story" | "storms">;
 }
 
 /** Starts the parts that work beside the calls, in this order. */

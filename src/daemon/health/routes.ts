@@ -2,6 +2,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
+import type { NodeStorms } from "../../state/recorder/node-storm.ts";
 import type { PodStoryAnswer, WholePodName } from "../../wire/pod-story.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
@@ -17,6 +18,8 @@ export interface RouteOptions {
   readonly node: () => object;
   /** For the console; undefined for a pod that this daemon does not know by this UID. */
   readonly story: (pod: WholePodName) => Promise<PodStoryAnswer | "busy" | undefined>;
+  /** For `levee report --storm`. */
+  readonly storms: () => Promise<NodeStorms | "busy">;
   readonly journal: () => JournalFacts;
   /** The health port serves health alone, the metrics port everything. */
   readonly serves: "health" | "all";
@@ -27,8 +30,8 @@ const text = "text/plain; charset=utf-8";
 /** Answers kubelet, Prometheus and `levee check node --all` from memory, and counts requests as Multus does. */
 export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer | Promise<HttpAnswer> {
   const { measures, logger } = options;
-  const pod = options.serves === "all" ? podInPath(request.path) : undefined;
-  if (pod !== undefined) return answerStory(pod, request, options);
+  const late = options.serves === "all" ? lateRoute(request.path) : undefined;
+  if (late !== undefined) return answerLate(late, request, options);
   const route =
     options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
@@ -72,29 +75,37 @@ const allRoutes: Readonly<Record<string, Route>> = {
   }),
 };
 
-/** `/podz/NAMESPACE/NAME/UID`. */
-function podInPath(path: string): WholePodName | undefined {
+/** A path whose answer is read from the flight recorder's files. */
+interface LateRoute {
+  readonly path: "/podz" | "/stormz";
+  readonly read: (options: RouteOptions) => Promise<object | "busy" | undefined>;
+}
+
+/** `/stormz`, or `/podz/NAMESPACE/NAME/UID`. */
+function lateRoute(path: string): LateRoute | undefined {
+  if (path === "/stormz") return { path, read: ({ storms }) => storms() };
   const [, namespace, name, uid] = podPath.exec(path) ?? [];
-  return namespace === undefined || name === undefined || uid === undefined ? undefined : { namespace, name, uid };
+  if (namespace === undefined || name === undefined || uid === undefined) return undefined;
+  return { path: "/podz", read: ({ story }) => story({ namespace, name, uid }) };
 }
 
 const podPath = /^\/podz\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})\/([A-Za-z0-9-]{1,64})$/u;
 
-async function answerStory(pod: WholePodName, request: HttpRequest, options: RouteOptions): Promise<HttpAnswer> {
-  const answer = await storyOf(pod, options);
-  options.measures.requested("/podz", request.method.toLowerCase(), answer.status);
+async function answerLate(route: LateRoute, request: HttpRequest, options: RouteOptions): Promise<HttpAnswer> {
+  const answer = await readLate(route, options);
+  options.measures.requested(route.path, request.method.toLowerCase(), answer.status);
   return answer;
 }
 
-async function storyOf(pod: WholePodName, { story, logger }: RouteOptions): Promise<HttpAnswer> {
+async function readLate({ path, read }: LateRoute, options: RouteOptions): Promise<HttpAnswer> {
   try {
-    const found = await story(pod);
+    const found = await read(options);
     if (found === undefined) return { status: 404, contentType: text, body: "this daemon knows no such pod\n" };
     if (found === "busy") return { status: 503, contentType: text, body: "too many ask at once\n" };
     return { status: 200, contentType: "application/json", body: `${JSON.stringify(found)}\n` };
   } catch (thrown) {
-    logger.error("Cannot answer a request over HTTP", {
-      path: "/podz",
+    options.logger.error("Cannot answer a request over HTTP", {
+      path,
       reason: toLeveeError(thrown, "Cannot answer").message,
     });
     return { status: 500, contentType: text, body: "internal error; see the daemon's log\n" };
