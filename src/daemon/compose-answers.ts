@@ -7,7 +7,7 @@ import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
 
-interface AnswerParts {
+export interface AnswerParts {
   readonly undo: UndoParts;
   readonly collect: CollectParts;
   readonly thisNode: ThisNode;
@@ -17,7 +17,7 @@ export interface ComposedAnswers {
   /** Answers a command on the socket. */
   readonly answer: (question: string) => unknown;
   /** Answers `levee check node --all` over HTTP. */
-  readonly node: () => object;
+  readonly node: () => object | Promise<object>;
   /** Answers the console over HTTP. */
   readonly story: PodStories["of"];
   /** Answers `levee report --storm` over HTTP. */

@@ -1,4 +1,4 @@
-import { phaseOf } from "./answer/answers.ts";
+import { phaseOf } from "./answer/record-phase.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";

@@ -4,7 +4,7 @@ import type { Hand } from "../hands/hand.ts";
 import { installsConf } from "../config/installs-conf.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
-import { composeAnswers } from "./compose-answers.ts";
+import { lateAnswers } from "./late-answers.ts";
 import { composeCollect } from "./compose-collect.ts";
 import { composePlug } from "./compose-plug.ts";
 import { composeServices } from "./compose-services.ts";
@@ -77,7 +77,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
       ...(confDir?.notices() ?? []),
     ],
   };
-  const answers = composeAnswers(ground, { undo, collect, thisNode });
+  const answers = lateAnswers(ground, { undo, collect, thisNode });
   const serveNeeds = { ...ground, verbs: { ...verbs, gc: collect.gc }, calls, offline: undo.offline };
   const reception = new Reception({
     ...ground,

@@ -15,7 +15,7 @@ export interface RouteOptions {
   readonly metrics: MetricsRegistry;
   readonly checks: NodeChecks;
   /** For `levee check node --all`. */
-  readonly node: () => object;
+  readonly node: () => object | Promise<object>;
   /** For the console; undefined for a pod that this daemon does not know by this UID. */
   readonly story: (pod: WholePodName) => Promise<PodStoryAnswer | "busy" | undefined>;
   /** For `levee report --storm`. */
@@ -68,21 +68,17 @@ const allRoutes: Readonly<Record<string, Route>> = {
     contentType: "text/plain; version=0.0.4; charset=utf-8",
     body: metrics.render(loadFamilies),
   }),
-  "/nodez": (_request, { node }) => ({
-    status: 200,
-    contentType: "application/json",
-    body: `${JSON.stringify(node())}\n`,
-  }),
 };
 
-/** A path whose answer is read from the flight recorder's files. */
+/** A path whose answer takes a while: its code is loaded late, or it reads the flight recorder's files. */
 interface LateRoute {
-  readonly path: "/podz" | "/stormz";
+  readonly path: "/nodez" | "/podz" | "/stormz";
   readonly read: (options: RouteOptions) => Promise<object | "busy" | undefined>;
 }
 
-/** `/stormz`, or `/podz/NAMESPACE/NAME/UID`. */
+/** `/nodez`, `/stormz`, or `/podz/NAMESPACE/NAME/UID`. */
 function lateRoute(path: string): LateRoute | undefined {
+  if (path === "/nodez") return { path, read: async ({ node }) => await node() };
   if (path === "/stormz") return { path, read: ({ storms }) => storms() };
   const [, namespace, name, uid] = podPath.exec(path) ?? [];
   if (namespace === undefined || name === undefined || uid === undefined) return undefined;
