@@ -1,7 +1,7 @@
 import { timeText } from "../../../../guard/json-values.ts";
 import { plural } from "../../../terminal/plural.ts";
 import { ageText } from "../../../terminal/span.ts";
-import { codeBlock, list, md, table } from "../markdown.ts";
+import { list, md, table, textBlock } from "../markdown.ts";
 import type { ClusterStorm } from "./cluster-storm.ts";
 import { stormNumbers, waitAt } from "./storm-numbers.ts";
 import type { StormReport } from "./storm-report.ts";
@@ -109,7 +109,7 @@ function chainOf({ namespaces, pods, lineMax, oomKills, held }: ClusterStorm): s
     ...(held === 0 ? [] : [`→ ${held} pods fail and are answered from memory, so that they cost nothing`]),
     "→ the line empties",
   ];
-  return codeBlock(lines).replace("```sh", "```text");
+  return textBlock(lines);
 }
 
 function nodesOf({ storm }: StormReport): string {
