@@ -14,6 +14,8 @@ export interface GateView {
   readonly expiresAt?: string;
   readonly reasons: readonly ReasonView[];
   readonly override?: WordView;
+  /** Those that let an alert of this node pass. */
+  readonly exceptions: readonly WordView[];
 }
 
 interface ReasonView extends Omit<GateReason, "sinceMs"> {
@@ -43,6 +45,7 @@ export function gateView(node: string, gate: RebootGate | undefined, nowMs: numb
     ...(gate?.rebootRequiredSinceMs === undefined ? {} : { rebootRequiredSince: timeText(gate.rebootRequiredSinceMs) }),
     reasons: shown.map(({ sinceMs, ...reason }) => ({ ...reason, since: timeText(sinceMs) })),
     ...(gate?.override === undefined ? {} : { override: wordView(gate.override) }),
+    exceptions: (gate?.exceptions ?? []).map(wordView),
   };
 }
 
