@@ -41,11 +41,17 @@ export function gateView(node: string, gate: RebootGate | undefined, nowMs: numb
   return {
     node,
     verdict: isAllowed ? "Allow" : "Deny",
-    ...(gate === undefined ? {} : { observedAt: timeText(gate.observedAtMs), expiresAt: timeText(gate.expiresAtMs) }),
-    ...(gate?.rebootRequiredSinceMs === undefined ? {} : { rebootRequiredSince: timeText(gate.rebootRequiredSinceMs) }),
+    ...(gate === undefined ? {} : timesOf(gate)),
     reasons: shown.map(({ sinceMs, ...reason }) => ({ ...reason, since: timeText(sinceMs) })),
     ...(gate?.override === undefined ? {} : { override: wordView(gate.override) }),
-    exceptions: (gate?.exceptions ?? []).map(wordView),
+    exceptions: gate?.exceptions.map(wordView) ?? [],
+  };
+}
+
+function timesOf({ observedAtMs, expiresAtMs, rebootRequiredSinceMs: dueMs }: RebootGate): Partial<GateView> {
+  return {
+    ...{ observedAt: timeText(observedAtMs), expiresAt: timeText(expiresAtMs) },
+    ...(dueMs === undefined ? {} : { rebootRequiredSince: timeText(dueMs) }),
   };
 }
 
