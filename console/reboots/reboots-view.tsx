@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ConsoleSnapshot, RebootLine, RebootReason } from "../../src/wire/console-view.ts";
+import type { ConsoleSnapshot, RebootLine, RebootReason, RebootWord } from "../../src/wire/console-view.ts";
 import { linkTo } from "../base/route.ts";
 import { clockText, dayText, plural, spanText } from "../base/words.ts";
 import { Command } from "../parts/command.tsx";
@@ -33,7 +33,7 @@ export function RebootsView({ reboots }: ConsoleSnapshot): JSX.Element {
 }
 
 function Reboot({ line }: { readonly line: RebootLine }): JSX.Element {
-  const { node, sinceMs, verdict, observedMs, reasons, override } = line;
+  const { node, sinceMs, verdict, observedMs, reasons, override, exceptions = [] } = line;
   return (
     <article class="card reboot" aria-label={node}>
       <header>
@@ -54,12 +54,10 @@ function Reboot({ line }: { readonly line: RebootLine }): JSX.Element {
           {observedMs === undefined ? "; no gate was found for it" : `; the guard looked at ${clockText(observedMs)}`}
         </span>
       </p>
-      {override === undefined ? null : (
-        <p>
-          <Sign state="warning" label="allowed by a person" /> <Name text={override.by} />:{" "}
-          <Name text={override.reason} /> <span class="quiet">until {dayText(override.untilMs)}</span>
-        </p>
-      )}
+      {override === undefined ? null : <Word label="allowed by a person" word={override} />}
+      {exceptions.map((word) => (
+        <Word label="alerts pass by an exception" word={word} />
+      ))}
       {reasons.length === 0 ? null : (
         <ul class="blockers">
           {reasons.map((reason) => (
@@ -68,6 +66,15 @@ function Reboot({ line }: { readonly line: RebootLine }): JSX.Element {
         </ul>
       )}
     </article>
+  );
+}
+
+function Word({ label, word }: { readonly label: string; readonly word: RebootWord }): JSX.Element {
+  return (
+    <p>
+      <Sign state="warning" label={label} /> <Name text={word.by} />: <Name text={word.reason} />{" "}
+      <span class="quiet">until {dayText(word.untilMs)}</span>
+    </p>
   );
 }
 

@@ -74,7 +74,7 @@ export const multusKeys = {
   "daemonSocketDir": used("path", "See the table above."),
   "metricsPort": used(
     "integer",
-    "Port of `/metrics`, `/loadz`, `/networkz`, `/nodez`, `/podz` and `/dryrunz` on every interface; off unless set.",
+    "Port of `/metrics`, `/loadz`, `/networkz`, `/nodez`, `/podz`, `/stormz` and `/dryrunz` on every interface; off unless set.",
   ),
   "logLevel": used(
     "string",

@@ -1,16 +1,15 @@
 import { answerQuestion, checksAnswer } from "./answer/answers.ts";
 import { holdsAnswer } from "./answer/holds-answer.ts";
 import { PodStories } from "./answer/pod-story.ts";
+import { StormTeller } from "./answer/storm-teller.ts";
 import { nodeAnswer, type ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
-import { composeDryRuns, type ComposedDryRuns } from "./compose-dry-run.ts";
+import type { ComposedDryRuns } from "./compose-dry-run.ts";
 import type { Ground } from "./compose-ground.ts";
-import type { Service } from "./service.ts";
-import type { Source } from "./source/source.ts";
 import type { UndoParts } from "./compose-undo.ts";
 
-interface AnswerParts {
-  readonly source: Pick<Source, "dryRun">;
+export interface AnswerParts {
+  readonly dryRuns: ComposedDryRuns;
   readonly undo: UndoParts;
   readonly collect: CollectParts;
   readonly thisNode: ThisNode;
@@ -20,20 +19,17 @@ export interface ComposedAnswers {
   /** Answers a command on the socket. */
   readonly answer: (question: string) => unknown;
   /** Answers `levee check node --all` over HTTP. */
-  readonly node: () => object;
+  readonly node: () => object | Promise<object>;
   /** Answers the console over HTTP. */
   readonly story: PodStories["of"];
-  /** Answers `levee check network --dry-run` over HTTP. */
-  readonly dryRun: ComposedDryRuns["request"];
-  /** To be stopped while the resident hand is still connected. */
-  readonly dryRuns: Service;
+  /** Answers `levee report --storm` over HTTP. */
+  readonly storms: StormTeller["of"];
 }
 
-export function composeAnswers(ground: Ground, { undo, collect, thisNode, source }: AnswerParts): ComposedAnswers {
+export function composeAnswers(ground: Ground, { undo, collect, thisNode, dryRuns }: AnswerParts): ComposedAnswers {
   const { nodeName, sourceNotices } = thisNode;
   const node = { ...ground, ...undo, thisNode };
   const checks = { ...ground, nodeName };
-  const dryRuns = composeDryRuns(ground, { undo, nodeName, read: source.dryRun });
   const needs = {
     attachments: { ...ground, ...undo },
     timeline: { ...ground, sourceNotices },
@@ -45,6 +41,7 @@ export function composeAnswers(ground: Ground, { undo, collect, thisNode, source
     top: { ...ground, pulse: ground.timeline, thisNode },
   };
   const stories = new PodStories(needs);
+  const storms = new StormTeller(ground);
   return {
     answer: (question) => answerQuestion(question, needs),
     node: () => ({
@@ -54,7 +51,6 @@ export function composeAnswers(ground: Ground, { undo, collect, thisNode, source
       leases: collect.leaseCounts(),
     }),
     story: (pod) => stories.of(pod),
-    dryRun: (namespace, name) => dryRuns.request(namespace, name),
-    dryRuns,
+    storms: () => storms.of(),
   };
 }

@@ -1,4 +1,4 @@
-import { phaseOf } from "./answer/answers.ts";
+import { phaseOf } from "./answer/record-phase.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
@@ -23,7 +23,7 @@ interface ServiceParts {
   readonly thisNode: ThisNode;
   /** Undefined when the settings leave the runtime's conf directory alone. */
   readonly confDir: ConfDir | undefined;
-  readonly http: Pick<RouteOptions, "dryRun" | "node" | "story">;
+  readonly http: Pick<RouteOptions, "dryRun" | "node" | "story" | "storms">;
 }
 
 /** Starts the parts that work beside the calls, in this order. */

@@ -4,8 +4,9 @@ import type { Hand } from "../hands/hand.ts";
 import { installsConf } from "../config/installs-conf.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
-import { composeAnswers } from "./compose-answers.ts";
+import { lateAnswers } from "./late-answers.ts";
 import { composeCollect } from "./compose-collect.ts";
+import { composeDryRuns } from "./compose-dry-run.ts";
 import { composeMultus } from "./compose-multus.ts";
 import { composePlug } from "./compose-plug.ts";
 import { composeServices } from "./compose-services.ts";
@@ -78,7 +79,8 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
       ...(confDir?.notices() ?? []),
     ],
   };
-  const answers = composeAnswers(ground, { undo, collect, thisNode, source });
+  const dryRuns = composeDryRuns(ground, { undo, nodeName: thisNode.nodeName, read: source.dryRun });
+  const answers = lateAnswers(ground, { undo, collect, thisNode, dryRuns });
   const serveNeeds = { ...ground, verbs: { ...verbs, gc: collect.gc }, calls, offline: undo.offline };
   const reception = new Reception({
     ...ground,
@@ -96,13 +98,20 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   undo.recovery.start();
   const services = [
     ...(ground.traces === undefined ? [] : [ground.traces]),
-    ...(await composeServices(ground, { undo, collect, source, thisNode, confDir, http: answers })),
+    ...(await composeServices(ground, {
+      undo,
+      collect,
+      source,
+      thisNode,
+      confDir,
+      http: { ...answers, dryRun: dryRuns.request },
+    })),
     forgetStart({ clock, calls }),
   ];
   const plug = composePlug(ground, undo, accounts).start();
   const servers = [server, ...(await composeMultus(ground, undo, { plug, reception }))];
   logReady(ground, server);
-  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, source, ...answers }) };
+  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, dryRuns, source }) };
 }
 
 function logReady({ logger, config, journal }: Ground, { path }: Server): void {

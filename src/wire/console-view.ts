@@ -201,7 +201,16 @@ export interface RebootLine {
   readonly verdict?: "Allow" | "Deny";
   readonly observedMs?: number;
   readonly reasons: readonly RebootReason[];
-  readonly override?: { readonly by: string; readonly reason: string; readonly untilMs: number };
+  readonly override?: RebootWord;
+  /** By which alerts pass; absent without any. */
+  readonly exceptions?: readonly RebootWord[];
+}
+
+/** What a person said about reboots, and until when it counts. */
+export interface RebootWord {
+  readonly by: string;
+  readonly reason: string;
+  readonly untilMs: number;
 }
 
 export interface RebootReason {

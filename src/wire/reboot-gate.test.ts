@@ -40,7 +40,8 @@ test("parseRebootGate takes nothing for a gate that has no name, verdict or read
 
 test("gateSummary counts reasons by code, and names the person behind an override", () => {
   const { override: _, ...denied } = full;
-  expect(gateSummary(denied)).toBe("FiringAlert ×2, KuredLockHeld");
-  expect(gateSummary(full)).toBe("allowed by alice in spite of FiringAlert ×2, KuredLockHeld");
-  expect(gateSummary({ reasons: [], override: word })).toBe("allowed by alice");
+  expect(gateSummary(denied)).toBe("FiringAlert ×2, KuredLockHeld; 1 exception");
+  expect(gateSummary(full)).toBe("allowed by alice in spite of FiringAlert ×2, KuredLockHeld; 1 exception");
+  expect(gateSummary({ reasons: [], override: word, exceptions: [] })).toBe("allowed by alice");
+  expect(gateSummary({ reasons: [], exceptions: [word, word] })).toBe("2 exceptions");
 });

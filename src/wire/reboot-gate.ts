@@ -88,8 +88,14 @@ export function rebootGateObject(
   };
 }
 
-/** `FiringAlert ×3, KuredLockHeld`: the column of `kubectl get rebootgates`. */
-export function gateSummary({ reasons, override }: Pick<RebootGate, "reasons" | "override">): string {
+/** `FiringAlert ×3, KuredLockHeld; 1 exception`: the column of `kubectl get rebootgates`. */
+export function gateSummary(gate: Pick<RebootGate, "reasons" | "override" | "exceptions">): string {
+  const { length } = gate.exceptions;
+  const exceptions = length === 0 ? "" : `${length} exception${length === 1 ? "" : "s"}`;
+  return [codesAndOverride(gate), exceptions].filter((part) => part !== "").join("; ");
+}
+
+function codesAndOverride({ reasons, override }: Pick<RebootGate, "reasons" | "override">): string {
   const counts = new Map<string, number>();
   for (const { code } of reasons) counts.set(code, (counts.get(code) ?? 0) + 1);
   const codes = [...counts].map(([code, count]) => (count === 1 ? code : `${code} ×${count}`)).join(", ");

@@ -1,10 +1,11 @@
+import { nodeNames, type NodesAsking } from "../cluster/ask-node.ts";
 import { openKubeApi } from "../cluster/kube-access.ts";
 import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
 import { plural } from "../terminal/plural.ts";
 import { withProgress } from "../terminal/progress.ts";
-import { nodeNames, reportsOf, type NodesAsking } from "./cluster-nodes.ts";
+import { reportsOf } from "./cluster-nodes.ts";
 import type { NodeReport } from "./node-report.ts";
 
 export interface NodeOptions {

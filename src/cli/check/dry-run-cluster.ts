@@ -2,7 +2,8 @@ import { KubeError, kubeStatusOf, metadataOnly } from "../../kube/client/api.ts"
 import { dryRunObject, dryRunsPath, type DryRunAnswer } from "../../wire/dry-run.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
-import type { NodesAsking } from "./cluster-nodes.ts";
+import { askNode, type NodesAsking } from "../cluster/ask-node.ts";
+import { inLanes } from "../cluster/in-lanes.ts";
 import { lostDryRun, pollMs, refusedDryRun, triesMsMax, type DryRunResult } from "./dry-run-result.ts";
 
 interface ClusterDryRun extends NodesAsking {
@@ -23,18 +24,11 @@ const staleMs = 3_600_000;
 /** Has the daemons of these nodes try a network. The request is an object of the cluster, and is removed at the end. */
 export async function dryRunNodes(of: ClusterDryRun): Promise<ReadonlyMap<string, DryRunResult>> {
   const name = await makeRequest(of);
-  const results = new Map<string, DryRunResult>();
-  const waiting = [...of.nodes];
-  const lane = async (): Promise<void> => {
-    for (let node = waiting.shift(); node !== undefined; node = waiting.shift())
-      results.set(node, await dryRunOn(node, name, of));
-  };
   try {
-    await Promise.all(Array.from({ length: lanes }, lane));
+    return await inLanes(of.nodes, (node) => dryRunOn(node, name, of), lanes);
   } finally {
     await removeRequest(name, of);
   }
-  return results;
 }
 
 async function makeRequest({ api, signal, network, nodes }: ClusterDryRun): Promise<string> {
@@ -87,7 +81,7 @@ async function dryRunOn(node: string, request: string, of: ClusterDryRun): Promi
   const passedMs = (): number => clock.monotonicMs() - startedMs;
   for (let answer: DryRunAnswer | undefined; passedMs() < triesMsMax; await clock.sleep(pollMs, signal)) {
     try {
-      answer = await askNode(node, request, of);
+      answer = await answerOf(node, request, of);
       if (answer.state !== "running") return answer;
     } catch (thrown) {
       signal.throwIfAborted();
@@ -99,11 +93,10 @@ async function dryRunOn(node: string, request: string, of: ClusterDryRun): Promi
   return lostDryRun(`it has not ended within ${triesMsMax / 1_000} s`);
 }
 
-async function askNode(node: string, request: string, of: ClusterDryRun): Promise<DryRunAnswer> {
+async function answerOf(node: string, request: string, of: ClusterDryRun): Promise<DryRunAnswer> {
   const [namespace = ""] = of.network.split("/");
-  const path = `/api/v1/nodes/http:${encodeURIComponent(node)}:${of.metricsPort}/proxy/dryrunz/${namespace}/${request}`;
-  const text = await of.api.call({ method: "GET", path, deadlineMs: requestMs, signal: of.signal });
-  return JSON.parse(text) as DryRunAnswer; // by the daemon; a newer one only adds fields
+  // A newer daemon only adds fields.
+  return JSON.parse(await askNode(of, node, `/dryrunz/${namespace}/${request}`)) as DryRunAnswer;
 }
 
 function reasonOf(thrown: unknown): string {

@@ -1,4 +1,5 @@
 import { isLeveeDaemon } from "./cni-daemon-set.ts";
+import { inLanes } from "./in-lanes.ts";
 import { metricsOf, type Metric } from "../../wire/metric-lines.ts";
 import { see, seeList, seeText, valueOr, type Asking, type Seen } from "./seen.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -14,8 +15,6 @@ export interface DaemonMetrics {
 
 /** The API server needs some seconds to notice that a node is away. */
 const askMs = 10_000;
-/** The API server opens one connection per process. */
-const lanes = 8;
 const guardPort = 9811;
 
 export async function askDaemons(asking: Asking, snapshot: Snapshot, metricsPort: number): Promise<DaemonMetrics> {
@@ -43,19 +42,10 @@ async function guardPods(asking: Asking, namespace: string): Promise<readonly st
   return valueOr(await seeList(asking, path, (item) => textOf(objectOf(objectOf(item)["metadata"])["name"])), []);
 }
 
-async function askAll(
+function askAll(
   asking: Asking,
   names: readonly string[],
   pathOf: (name: string) => string,
 ): Promise<ReadonlyMap<string, Seen<readonly Metric[]>>> {
-  const answers = new Map<string, Seen<readonly Metric[]>>();
-  const waiting = [...names];
-  const lane = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const path = pathOf(name);
-      answers.set(name, await see(asking, async () => metricsOf(await seeText(asking, path, askMs))));
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return answers;
+  return inLanes(names, (name) => see(asking, async () => metricsOf(await seeText(asking, pathOf(name), askMs))));
 }

@@ -36,9 +36,16 @@ export function exceptionTable(exceptions: readonly ExceptionView[], nowMs: numb
 function shortReasons(gate: GateView): string {
   const { verdict, override } = gate;
   const codes = codesText(gate);
-  return verdict === "Allow" && override !== undefined
-    ? `allowed by ${override.by}${codes === "" ? "" : ` in spite of ${codes}`}`
-    : codes;
+  const why =
+    verdict === "Allow" && override !== undefined
+      ? `allowed by ${override.by}${codes === "" ? "" : ` in spite of ${codes}`}`
+      : codes;
+  return [why, exceptionWords(gate)].filter((part) => part !== "").join("; ");
+}
+
+/** `exception of alice until 2026-06-01T00:00:00Z`; empty where no alert passes by one. */
+export function exceptionWords({ exceptions }: Pick<GateView, "exceptions">): string {
+  return exceptions.map(({ by, until }) => `exception of ${by} until ${until}`).join(", ");
 }
 
 /** `FiringAlert ×3, KuredLockHeld`. */

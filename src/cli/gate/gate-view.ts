@@ -14,6 +14,8 @@ export interface GateView {
   readonly expiresAt?: string;
   readonly reasons: readonly ReasonView[];
   readonly override?: WordView;
+  /** Those that let an alert of this node pass. */
+  readonly exceptions: readonly WordView[];
 }
 
 interface ReasonView extends Omit<GateReason, "sinceMs"> {
@@ -39,10 +41,17 @@ export function gateView(node: string, gate: RebootGate | undefined, nowMs: numb
   return {
     node,
     verdict: isAllowed ? "Allow" : "Deny",
-    ...(gate === undefined ? {} : { observedAt: timeText(gate.observedAtMs), expiresAt: timeText(gate.expiresAtMs) }),
-    ...(gate?.rebootRequiredSinceMs === undefined ? {} : { rebootRequiredSince: timeText(gate.rebootRequiredSinceMs) }),
+    ...(gate === undefined ? {} : timesOf(gate)),
     reasons: shown.map(({ sinceMs, ...reason }) => ({ ...reason, since: timeText(sinceMs) })),
     ...(gate?.override === undefined ? {} : { override: wordView(gate.override) }),
+    exceptions: gate?.exceptions.map(wordView) ?? [],
+  };
+}
+
+function timesOf({ observedAtMs, expiresAtMs, rebootRequiredSinceMs: dueMs }: RebootGate): Partial<GateView> {
+  return {
+    ...{ observedAt: timeText(observedAtMs), expiresAt: timeText(expiresAtMs) },
+    ...(dueMs === undefined ? {} : { rebootRequiredSince: timeText(dueMs) }),
   };
 }
 

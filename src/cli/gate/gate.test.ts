@@ -10,6 +10,7 @@ import { runCli } from "../main.ts";
 import { buildProgram } from "../program.ts";
 import type { Terminal } from "../shell.ts";
 import { parseMatch, parseUntil } from "./person-words.ts";
+import { gateWords } from "./reboot-backlog.ts";
 
 const api = "/apis/levee.dev/v1alpha1";
 const home = `${api}/namespaces/levee-system`;
@@ -192,6 +193,18 @@ test("levee gate list and why say at once whose word opens a gate in spite of it
   expect((await levee(["list"])).out).toMatch(/k8s-master +Allow +\S+ +allowed by alice in spite of FiringAlert ×3\n/u);
   expect((await levee(["why", "k8s-master"])).out).toStartWith(
     "Allow: k8s-master may be rebooted now: alice allows it in spite of 3 reasons\n",
+  );
+});
+
+test("levee gate list and levee status say whose exceptions let alerts pass, and until when", async () => {
+  const until = "2099-06-01T00:00:00Z";
+  const exceptions = [{ name: "x-1", by: "bob", reason: "the offsite mount", until }];
+  gates = [gate("k8s-master", { ...seed, exceptions })];
+  const { out } = await levee(["list"]);
+  expect(out).toMatch(/k8s-master +Deny +\S+ +FiringAlert ×3; exception of bob until 2099-06-01T00:00:00Z\n/u);
+  const waiting = { node: "k8s-master", sinceMs: 0, verdict: "Deny", reasons: "FiringAlert ×3" } as const;
+  expect(gateWords({ ...waiting, exceptions: `exception of bob until ${until}` })).toBe(
+    ", blocked by FiringAlert ×3, exception of bob until 2099-06-01T00:00:00Z",
   );
 });
 

@@ -2,7 +2,7 @@ import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricOf } from "../../wire/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
-import { codesText } from "./gate-table.ts";
+import { codesText, exceptionWords } from "./gate-table.ts";
 import { gateView } from "./gate-view.ts";
 
 /** A node that waits for a reboot, by its own mark or by its gate. */
@@ -13,6 +13,8 @@ export interface WaitingNode {
   readonly verdict?: "Allow" | "Deny";
   /** `FiringAlert ×3`; empty where nothing is in the way, or nobody says what. */
   readonly reasons: string;
+  /** Whose exceptions let alerts pass, and until when. */
+  readonly exceptions?: string;
 }
 
 /** Those that have waited longest come first. */
@@ -31,13 +33,16 @@ export function rebootBacklog({ gates, nowMs }: Snapshot, { nodes }: DaemonMetri
       const gate = known.get(node);
       if (gate === undefined) return { node, sinceMs, reasons: "" };
       const view = gateView(node, gate, nowMs);
-      return { node, sinceMs, verdict: view.verdict, reasons: codesText(view) };
+      const exceptions = exceptionWords(view);
+      const verdict = { verdict: view.verdict, reasons: codesText(view) };
+      return { node, sinceMs, ...verdict, ...(exceptions === "" ? {} : { exceptions }) };
     })
     .toSorted((left, right) => left.sinceMs - right.sinceMs);
 }
 
 /** `, blocked by FiringAlert ×3`. */
-export function gateWords({ verdict, reasons }: WaitingNode): string {
-  if (verdict === "Allow") return ", allowed now";
-  return reasons === "" ? "" : `, blocked by ${reasons}`;
+export function gateWords({ verdict, reasons, exceptions }: WaitingNode): string {
+  const passing = exceptions === undefined ? "" : `, ${exceptions}`;
+  if (verdict === "Allow") return `, allowed now${passing}`;
+  return `${reasons === "" ? "" : `, blocked by ${reasons}`}${passing}`;
 }

@@ -8,7 +8,7 @@ const furtherFormats = ["name", "short", "sarif", "github"] as const;
 export type OutputFormat = (typeof outputFormats)[number] | (typeof furtherFormats)[number];
 
 /** Prints one answer in the chosen format. `text` is for people, `value` for programs. */
-export function print(screen: Screen, format: OutputFormat, answer: Printable): void {
+export function print(screen: Pick<Screen, "write">, format: OutputFormat, answer: Printable): void {
   screen.write(textIn(format, answer));
 }
 

@@ -18,6 +18,7 @@ test("exportPage has what waits for a person, in one file that loads and runs no
     "levee decisions approve stop-shop-1",
     "45 alerts firing, 41 explained",
     "NodeFilesystemFull fires",
+    "alerts pass by an exception of bob until ",
     "Waiting pods in the last 60 minutes",
   ])
     expect(page).toContain(words);

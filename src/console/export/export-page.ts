@@ -1,5 +1,5 @@
 import { escapeHtml, plainText } from "../../base/plain-text.ts";
-import type { ConsoleSnapshot } from "../../wire/console-view.ts";
+import type { ConsoleSnapshot, RebootWord } from "../../wire/console-view.ts";
 import { exportCard } from "./export-card.ts";
 import { exportStyle } from "./export-style.ts";
 import { stormDrawing } from "./storm-drawing.ts";
@@ -62,16 +62,22 @@ function stormSection({ storm }: ConsoleSnapshot): string {
 }
 
 function rebootSection({ reboots }: ConsoleSnapshot): string {
-  const rows = reboots.slice(0, rowsMax).map(({ node, sinceMs, verdict = "no gate", reasons }) => {
-    return [
-      node,
-      momentOf(sinceMs),
-      verdict,
-      reasons.map(({ message, remedy }) => `${message} (${remedy})`).join("; "),
-    ];
-  });
+  const rows = reboots
+    .slice(0, rowsMax)
+    .map(({ node, sinceMs, verdict = "no gate", reasons, override, exceptions = [] }) => {
+      const said = [
+        ...reasons.map(({ message, remedy }) => `${message} (${remedy})`),
+        ...(override === undefined ? [] : [`allowed by ${wordText(override)}`]),
+        ...exceptions.map((word) => `alerts pass by an exception of ${wordText(word)}`),
+      ];
+      return [node, momentOf(sinceMs), verdict, said.join("; ")];
+    });
   const none = rows.length === 0 ? "<p>No node waits for a reboot.</p>" : "";
   return `<section><h2>Reboots</h2>${none}${table(["Node", "Due since", "Gate", "Why"], rows)}${more(reboots.length)}</section>`;
+}
+
+function wordText({ by, reason, untilMs }: RebootWord): string {
+  return `${by} until ${momentOf(untilMs)}: ${reason}`;
 }
 
 function sourceSection({ sources }: ConsoleSnapshot): string {

@@ -65,6 +65,7 @@ export class InventedDesk implements ConsoleDesk {
           sinceMs: startMs - 86_400_000,
           verdict: "Deny",
           observedMs: startMs - 5_000,
+          exceptions: [{ by: "bob", reason: "the offsite mount", untilMs: startMs + 3_600_000 }],
           reasons: [
             {
               code: "FiringAlert",

@@ -49,6 +49,12 @@ describe("rebootLines", () => {
     expect(lines[0]?.reasons[0]?.code).toBe("FiringAlert");
   });
 
+  test("shows whose exceptions let alerts pass, why and until when", () => {
+    const exceptions = [{ name: "x-1", by: "alice", reason: "the offsite mount", untilMs: 9_000 }];
+    const [line] = rebootLines(new Map([["n2", { ...gate, exceptions }]]), new Map(), 2_000);
+    expect(line?.exceptions).toEqual([{ by: "alice", reason: "the offsite mount", untilMs: 9_000 }]);
+  });
+
   test("takes an Allow that has expired for Deny", () => {
     const old: RebootGate = { ...gate, verdict: "Allow", reasons: [] };
     const [line] = rebootLines(new Map([["n2", old]]), new Map(), 999_000);

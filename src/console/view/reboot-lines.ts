@@ -1,4 +1,4 @@
-import type { RebootLine } from "../../wire/console-view.ts";
+import type { RebootLine, RebootWord } from "../../wire/console-view.ts";
 import type { RebootGate } from "../../wire/reboot-gate.ts";
 import { standingVerdict } from "../../wire/standing-verdict.ts";
 
@@ -23,7 +23,7 @@ function rebootLine(
 ): RebootLine {
   if (gate === undefined) return { node, sinceMs, reasons: [] };
   const { isAllowed, reasons } = standingVerdict(node, gate, nowMs);
-  const { override } = gate;
+  const { override, exceptions } = gate;
   return {
     node,
     sinceMs,
@@ -31,8 +31,11 @@ function rebootLine(
     observedMs: gate.observedAtMs,
     // Behind an override the reasons are still there.
     reasons: isAllowed ? gate.reasons : reasons,
-    ...(override === undefined
-      ? {}
-      : { override: { by: override.by, reason: override.reason, untilMs: override.untilMs } }),
+    ...(override === undefined ? {} : { override: wordOf(override) }),
+    ...(exceptions.length === 0 ? {} : { exceptions: exceptions.map(wordOf) }),
   };
+}
+
+function wordOf({ by, reason, untilMs }: RebootWord): RebootWord {
+  return { by, reason, untilMs };
 }

@@ -23,6 +23,7 @@ import { changeLeaks, type ChangeLeaksNeeds } from "./change-leaks.ts";
 import { beginningOf, pageOf } from "./page.ts";
 import { parseQuestion } from "./parse-question.ts";
 import { podNow, type PodNowNeeds } from "./pod-now.ts";
+import { phaseOf } from "./record-phase.ts";
 import { nodeAnswer, noticesMax, type NodeAnswerNeeds, type ThisNode } from "./node-answer.ts";
 import { topAnswer, type TopNeeds } from "./top-answer.ts";
 
@@ -91,17 +92,6 @@ function attachmentsAnswer(after: string | undefined, { journal, recovery }: Att
 
 export function attachmentView(record: AttachmentRecord, recovery: AttachmentsNeeds["recovery"]): AttachmentView {
   return { ...recordView(record), phase: phaseOf(record, recovery) };
-}
-
-/** The phase of a record for people: recovery knows more than the record. */
-export function phaseOf(
-  record: AttachmentRecord,
-  recovery: Pick<Recovery, "isPending" | "isDeletePending">,
-): AttachmentView["phase"] {
-  if (recovery.isDeletePending(record)) return "detaching";
-  if (record.phase === "acknowledged") return record.delAttempts > 0 ? "detaching" : "attached";
-  if (recovery.isPending(record.token)) return "lost";
-  return record.phase === "undoing" ? "undoing" : "attaching";
 }
 
 export interface TimelineNeeds extends PodNowNeeds {

@@ -13,7 +13,7 @@ import { JournalWatch } from "./journal-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-interface NodeHealthNeeds extends Pick<RouteOptions, "dryRun" | "node" | "story"> {
+interface NodeHealthNeeds extends Pick<RouteOptions, "dryRun" | "node" | "story" | "storms"> {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "healthPort" | "metricsPort">;
   readonly logger: Logger;

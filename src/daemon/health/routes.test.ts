@@ -14,6 +14,7 @@ interface Changes {
   readonly checks?: () => readonly Check[];
   readonly story?: RouteOptions["story"];
   readonly dryRun?: RouteOptions["dryRun"];
+  readonly storms?: RouteOptions["storms"];
 }
 
 function setUp(changes: Changes = {}): {
@@ -34,6 +35,7 @@ function setUp(changes: Changes = {}): {
     node: () => ({}),
     story: changes.story ?? (() => Promise.resolve(undefined)),
     dryRun: changes.dryRun ?? (() => Promise.resolve(undefined)),
+    storms: changes.storms ?? (() => Promise.resolve({ sinceMs: 0, storms: [] })),
   };
   const journal = {
     unwritable: undefined,
@@ -53,7 +55,7 @@ function setUp(changes: Changes = {}): {
   return {
     metrics,
     errors,
-    get: (target, serves) => get(target, serves) as HttpAnswer, // all but /podz answer at once
+    get: (target, serves) => get(target, serves) as HttpAnswer, // all but /podz and /stormz answer at once
     getLater: async (target, serves) => await get(target, serves),
   };
 }
@@ -166,6 +168,16 @@ describe("answerHttp about a pod", () => {
     expect((await getLater(path)).status).toBe(500);
     expect(errors).toEqual([{ path: "/podz", reason: "Cannot answer: a defect" }]);
   });
+});
+
+test("/stormz tells the storms of the node, but not on the health port, and not while it rests", async () => {
+  const { getLater, metrics } = setUp();
+  expect(await getLater("/stormz")).toMatchObject({ status: 200, body: '{"sinceMs":0,"storms":[]}\n' });
+  expect((await getLater("/stormz", "health")).status).toBe(404);
+  expect((await getLater("/stormz/x")).status).toBe(404);
+  expect(metrics.render()).toContain('{handler="/stormz",code="200",method="get"} 1\n');
+  const resting = await setUp({ storms: () => Promise.resolve("busy") }).getLater("/stormz");
+  expect(resting).toMatchObject({ status: 503, body: "too many ask at once\n" });
 });
 
 test("NodeChecks logs each change once", () => {

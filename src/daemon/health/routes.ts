@@ -4,6 +4,7 @@ import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.t
 import type { Logger } from "../../base/log.ts";
 import { networksAsked } from "../../wire/network-question.ts";
 import type { DryRunAnswer } from "../../wire/dry-run.ts";
+import type { NodeStorms } from "../../state/recorder/node-storm.ts";
 import type { PodStoryAnswer, WholePodName } from "../../wire/pod-story.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { CallMetrics } from "../metrics/call-metrics.ts";
@@ -16,11 +17,13 @@ export interface RouteOptions {
   readonly metrics: MetricsRegistry;
   readonly checks: NodeChecks;
   /** For `levee check node --all`. */
-  readonly node: () => object;
+  readonly node: () => object | Promise<object>;
   /** For the console; undefined for a pod that this daemon does not know by this UID. */
   readonly story: (pod: WholePodName) => Promise<PodStoryAnswer | "busy" | undefined>;
   /** For `levee check network --dry-run`; undefined for a request that the cluster does not have. */
   readonly dryRun: (namespace: string, name: string) => Promise<DryRunAnswer | undefined>;
+  /** For `levee report --storm`. */
+  readonly storms: () => Promise<NodeStorms | "busy">;
   readonly journal: () => JournalFacts;
   /** The health port serves health alone, the metrics port everything. */
   readonly serves: "health" | "all";
@@ -31,10 +34,10 @@ const text = "text/plain; charset=utf-8";
 /** Answers kubelet, Prometheus and `levee check node --all` from memory, and counts requests as Multus does. */
 export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer | Promise<HttpAnswer> {
   const { measures, logger } = options;
-  const pod = options.serves === "all" ? podInPath(request.path) : undefined;
-  if (pod !== undefined) return answerStory(pod, request, options);
   const trial = options.serves === "all" ? dryRunPath.exec(request.path) : null;
   if (trial !== null) return answerDryRun(trial, request, options);
+  const late = options.serves === "all" ? lateRoute(request.path) : undefined;
+  if (late !== undefined) return answerLate(late, request, options);
   const route =
     options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
@@ -77,11 +80,6 @@ const allRoutes: Readonly<Record<string, Route>> = {
     contentType: "application/json",
     body: `${JSON.stringify({ networks: networksAsked(query).map((network) => checks.wordOn(network)) })}\n`,
   }),
-  "/nodez": (_request, { node }) => ({
-    status: 200,
-    contentType: "application/json",
-    body: `${JSON.stringify(node())}\n`,
-  }),
 };
 
 /** `/dryrunz/NAMESPACE/REQUEST`. */
@@ -108,29 +106,38 @@ async function dryRunAnswer(namespace: string, name: string, { dryRun }: RouteOp
   }
 }
 
-/** `/podz/NAMESPACE/NAME/UID`. */
-function podInPath(path: string): WholePodName | undefined {
+/** A path whose answer takes a while: its code is loaded late, or it reads the flight recorder's files. */
+interface LateRoute {
+  readonly path: "/nodez" | "/podz" | "/stormz";
+  readonly read: (options: RouteOptions) => Promise<object | "busy" | undefined>;
+}
+
+/** `/nodez`, `/stormz`, or `/podz/NAMESPACE/NAME/UID`. */
+function lateRoute(path: string): LateRoute | undefined {
+  if (path === "/nodez") return { path, read: async ({ node }) => await node() };
+  if (path === "/stormz") return { path, read: ({ storms }) => storms() };
   const [, namespace, name, uid] = podPath.exec(path) ?? [];
-  return namespace === undefined || name === undefined || uid === undefined ? undefined : { namespace, name, uid };
+  if (namespace === undefined || name === undefined || uid === undefined) return undefined;
+  return { path: "/podz", read: ({ story }) => story({ namespace, name, uid }) };
 }
 
 const podPath = /^\/podz\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})\/([A-Za-z0-9-]{1,64})$/u;
 
-async function answerStory(pod: WholePodName, request: HttpRequest, options: RouteOptions): Promise<HttpAnswer> {
-  const answer = await storyOf(pod, options);
-  options.measures.requested("/podz", request.method.toLowerCase(), answer.status);
+async function answerLate(route: LateRoute, request: HttpRequest, options: RouteOptions): Promise<HttpAnswer> {
+  const answer = await readLate(route, options);
+  options.measures.requested(route.path, request.method.toLowerCase(), answer.status);
   return answer;
 }
 
-async function storyOf(pod: WholePodName, { story, logger }: RouteOptions): Promise<HttpAnswer> {
+async function readLate({ path, read }: LateRoute, options: RouteOptions): Promise<HttpAnswer> {
   try {
-    const found = await story(pod);
+    const found = await read(options);
     if (found === undefined) return { status: 404, contentType: text, body: "this daemon knows no such pod\n" };
     if (found === "busy") return { status: 503, contentType: text, body: "too many ask at once\n" };
     return { status: 200, contentType: "application/json", body: `${JSON.stringify(found)}\n` };
   } catch (thrown) {
-    logger.error("Cannot answer a request over HTTP", {
-      path: "/podz",
+    options.logger.error("Cannot answer a request over HTTP", {
+      path,
       reason: toLeveeError(thrown, "Cannot answer").message,
     });
     return { status: 500, contentType: text, body: "internal error; see the daemon's log\n" };

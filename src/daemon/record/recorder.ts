@@ -78,9 +78,14 @@ export class Recorder implements Timeline {
   }
 
   /** Oldest first, including entries for every pod. */
-  async of(namespace: string, name: string): Promise<RecorderStory> {
+  of(namespace: string, name: string): Promise<RecorderStory> {
+    return this.read((folder) => readStory(folder, namespace, name));
+  }
+
+  /** Has a reader look at the files, with all that was noted until now. */
+  async read<T>(reader: (folder: string) => Promise<T>): Promise<T> {
     this.flush();
-    return await readStory(this.#folder, namespace, name);
+    return await reader(this.#folder);
   }
 
   /** Why entries are being lost; undefined while none are. */

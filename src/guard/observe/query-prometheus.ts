@@ -25,7 +25,7 @@ export async function queryPrometheus(
   const time = atMs === undefined ? "" : `&time=${atMs / 1_000}`;
   const path = `/api/v1/query?query=${encodeURIComponent(query)}${time}`;
   const request = { server: prometheus.url, path, credentials, accept: "application/json", deadlineMs, bytesMax };
-  return resultsOf(await getText(clock, request, signal));
+  return seriesIn(await getText(clock, request, signal));
 }
 
 /** The value of a series; NaN when it has none. */
@@ -38,7 +38,8 @@ export function literalPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/[\\"]/g, "\\$&");
 }
 
-function resultsOf(text: string): readonly JsonObject[] {
+/** The series of an answer to an instant query. */
+export function seriesIn(text: string): readonly JsonObject[] {
   const answer = objectOf(parsed(text));
   const result = objectOf(answer["data"])["result"];
   if (answer["status"] !== "success" || !Array.isArray(result))

@@ -23,9 +23,10 @@ export class ToldNode {
     this.metricsPort = metricsPort;
   }
 
-  static async start(server: PolicyServer): Promise<ToldNode> {
+  /** `settings`: of the daemon, besides those that the test needs anyway. */
+  static async start(server: PolicyServer, settings: object = {}): Promise<ToldNode> {
     const node = new ToldNode(server, await Lab.make(), await freePort());
-    await node.#startDaemon();
+    await node.#startDaemon(settings);
     node.#tellServer();
     return node;
   }
@@ -70,7 +71,7 @@ export class ToldNode {
     await this.#lab.remove();
   }
 
-  async #startDaemon(): Promise<void> {
+  async #startDaemon(settings: object): Promise<void> {
     const confs = this.#lab.path("net.d");
     await mkdir(confs);
     const ipam = { type: "host-local", subnet: "10.88.0.0/24", dataDir: this.#lab.path("leases") };
@@ -82,6 +83,7 @@ export class ToldNode {
       kubeconfig: await this.#server.kubeconfig(),
       ...{ metricsPort: this.metricsPort, binDir: distributionPlugins, gcIntervalMs },
       ...{ cniConfigDir: confs, clusterNetwork },
+      ...settings,
     });
     await this.#lab.startDaemon({ MULTUS_NODE_NAME: toldNode });
     await this.#lab.startHand();

@@ -19,12 +19,22 @@ export function md(text: string): string {
     .replaceAll(/\\([(){}!])/gu, "$1");
 }
 
-/** Lines to type, as a code block. Backticks inside make the fence longer. */
+/** Lines to type, as a code block. */
 export function codeBlock(lines: readonly string[]): string {
+  return blockOf(lines, "sh");
+}
+
+/** Lines to read, such as a chain of causes. */
+export function textBlock(lines: readonly string[]): string {
+  return blockOf(lines, "text");
+}
+
+/** Backticks inside make the fence longer. */
+function blockOf(lines: readonly string[], language: string): string {
   const text = lines.map(oneLine).join("\n");
   const runs = [...text.matchAll(/`+/gu)].map(([run]) => run.length);
   const fence = "`".repeat(Math.max(3, ...runs.map((length) => length + 1)));
-  return `${fence}sh\n${text}\n${fence}\n`;
+  return `${fence}${language}\n${text}\n${fence}\n`;
 }
 
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -4,6 +4,7 @@ import { Watch } from "../../../guard/decide/lower/calm.fixture.ts";
 import { proposeLower } from "../../../guard/decide/lower/propose-lower.ts";
 import { propose } from "../../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../../guard/facts/guard-settings.ts";
+import { heldGate, lateReboots, reason } from "../../../guard/by-hand.fixture.ts";
 import { multusFile, outage } from "../../../guard/outage.fixture.ts";
 import { runawayCronJob } from "../../../guard/runaway.fixture.ts";
 import { fakeShell } from "../../fake-shell.fixture.ts";
@@ -230,4 +231,27 @@ test("postMortemText keeps the line at the end of a note as it is to be typed, a
   );
   expect(text).toContain("No more than 19 pods of CronJob/tick are Pending in shop");
   expect(text).not.toContain("\n\n\n");
+});
+
+test("postMortemText of a reboot backlog names the nodes, what blocked each since when, and how it was cleared", () => {
+  const orphaned = reason({
+    code: "KuredLockOrphaned",
+    object: "DaemonSet/kube-system/kured",
+    message: "a lock of old-1",
+  });
+  const gates = [heldGate("k8s-master", { reasons: [reason(), orphaned] }), heldGate("k8s-node2")];
+  const [proposal] = propose(lateReboots(gates), defaultGuardSettings);
+  const text = postMortemText({ ...ended(), spec: proposal!.spec }, []);
+  expect([...text.matchAll(/^## (.*)$/gmu)].map(([, title]) => title)).toEqual(sections);
+  expect(text).toContain("| **Affected** | nodes that wait for a reboot: k8s-master, k8s-node2 |");
+  expect(text).toContain("| 2026-05-09T13:00:00Z | KuredLockOrphaned: a lock of old-1 (DaemonSet/kube-system/kured) |");
+  expect(text).toContain(
+    [
+      "since 2026-05-09T13:00:00Z: FiringAlert: the alert NodeFilesystemFull fires (2 nodes) (Alert/NodeFilesystemFull)",
+      "since 2026-05-09T13:00:00Z: KuredLockOrphaned: a lock of old-1 (DaemonSet/kube-system/kured)",
+      "→ the reboot gate denies, and everything that asks it waits",
+      "→ k8s-master, k8s-node2 cannot be rebooted, and run what the updates were to replace",
+    ].join("\n"),
+  );
+  expect(text).toContain("free the disk, or levee gate except");
 });

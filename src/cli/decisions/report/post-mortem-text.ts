@@ -3,6 +3,7 @@ import type { Decision, DecisionApproval, StepStatus } from "../../../guard/deci
 import type { Step, VerifyCheck } from "../../../guard/decision/step.ts";
 import { codeBlock, list, md, table } from "./markdown.ts";
 import { nextSteps } from "./next-steps.ts";
+import { lateNodes, rebootChain } from "./reboot-chain.ts";
 import { timelineRows } from "./timeline.ts";
 
 /** Enough to see their kind; the Decision has all. */
@@ -39,10 +40,17 @@ function headTable(decision: Decision): string {
     [
       ["**Date**", md(since.slice(0, 10))],
       ["**Duration**", `from the proposal at ${md(since)}, ${until}`],
-      ["**Affected**", `${md(spec.subject.shape)}${placeText(spec)}`],
+      ["**Affected**", affectedText(spec)],
       ["**Status**", decisionPhase(decision)],
     ],
   );
+}
+
+/** A reboot backlog is about nodes. */
+function affectedText(spec: Decision["spec"]): string {
+  const nodes = spec.cause === "RebootBacklog" ? lateNodes(spec) : [];
+  const names = nodes.length === 0 ? "" : `: ${nodes.map(md).join(", ")}`;
+  return `${md(spec.subject.shape)}${placeText(spec)}${names}`;
 }
 
 function summaryText(decision: Decision): string {
@@ -62,7 +70,8 @@ function causeText({ spec }: Decision): string {
   );
   const what = spec.cause === "OwnerlessPodAvalanche" ? "pods " : "";
   const chain = edges.length === 0 ? "It has no other known effects.\n" : list(edges);
-  return `Cause: ${spec.cause}, of ${what}${md(spec.subject.shape)}${placeText(spec)}.\n\n${chain}`;
+  const drawing = spec.cause === "RebootBacklog" ? `${rebootChain(spec)}\n` : "";
+  return `Cause: ${spec.cause}, of ${what}${md(spec.subject.shape)}${placeText(spec)}.\n\n${drawing}${chain}`;
 }
 
 function approvalText({ metadata, spec, status }: Decision, approvals: readonly DecisionApproval[]): string {

@@ -1,6 +1,7 @@
 import type { Decision, DecisionApproval, DecisionStatus } from "../../../guard/decision/decision.ts";
 import { timeMs } from "../../../guard/json-values.ts";
 import { md } from "./markdown.ts";
+import { askedItems } from "./reboot-chain.ts";
 
 interface Moment {
   readonly at: string;
@@ -14,6 +15,7 @@ export function timelineRows(
   approvals: readonly DecisionApproval[],
 ): readonly (readonly string[])[] {
   const moments = [
+    ...askedItems(decision.spec).map(({ since, what, object }) => moment(since, `${md(what)} (${md(object)})`)),
     moment(decision.metadata.creationTimestamp, "The guard proposed it"),
     ...(decision.spec.revisions ?? []).map(({ at, change }) => moment(at, `The guard changed the plan: ${md(change)}`)),
     ...approvals.map(saidMoment),

@@ -34,7 +34,7 @@ export function rebootPlan(seen: SeenCause<RebootBacklog>): PlanContent {
       "What a site can live with goes on the exception list: levee gate except. For one node and a short time: levee gate allow NODE --for 30m --reason …",
     ],
     story: [
-      ": the reboot gate keeps them from it",
+      `: the reboot gate keeps ${waiting.length === 1 ? "it" : "them"} from it`,
       `The first got its mark at ${timeText(sinceMs)}. What blocks: ${codes.join(", ")}`,
     ],
     evidence: evidenceOf(
