@@ -23,6 +23,7 @@ import { serveCall } from "./serve/serve-call.ts";
 import { Server } from "./socket/server.ts";
 import { shutDown } from "./shutdown.ts";
 import { openSource } from "./source/open-source.ts";
+import type { Source } from "./source/source.ts";
 import { composeGround, type DaemonOptions, type Ground } from "./compose-ground.ts";
 import { forgetStart } from "./forget-start.ts";
 
@@ -66,19 +67,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     connectionsMax: config.waitingMax + config.attachCeiling + config.detachCeiling + spareConnections,
     onOpened: (connection, first) => reception.receive(connection, first),
   });
-  const thisNode: ThisNode = {
-    software,
-    nodeName: source.nodeName ?? hostname(),
-    socketPath: server.path,
-    startedWallMs: clock.wallMs(),
-    sourceNotices: () => source.notices(),
-    notices: () => [
-      ...notices,
-      ...source.notices(),
-      ...recorderNotices(ground.recorder),
-      ...(confDir?.notices() ?? []),
-    ],
-  };
+  const thisNode = thisNodeOf(options, ground, { source, server, confDir, notices });
   const dryRuns = composeDryRuns(ground, { undo, nodeName: thisNode.nodeName, read: source.dryRun });
   const answers = lateAnswers(ground, { undo, collect, thisNode, dryRuns });
   const serveNeeds = { ...ground, verbs: { ...verbs, gc: collect.gc }, calls, offline: undo.offline };
@@ -104,7 +93,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
       source,
       thisNode,
       confDir,
-      http: { ...answers, dryRun: dryRuns.request },
+      http: { ...answers, dryRun: (namespace, name) => dryRuns.request(namespace, name) },
     })),
     forgetStart({ clock, calls }),
   ];
@@ -112,6 +101,28 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const servers = [server, ...(await composeMultus(ground, undo, { plug, reception }))];
   logReady(ground, server);
   return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, dryRuns, source }) };
+}
+
+interface NodeParts {
+  readonly source: Source;
+  readonly server: Server;
+  readonly confDir: ConfDir | undefined;
+  readonly notices: readonly string[];
+}
+
+function thisNodeOf(
+  { software, clock }: DaemonOptions,
+  { recorder }: Ground,
+  { source, server, confDir, notices }: NodeParts,
+): ThisNode {
+  return {
+    software,
+    nodeName: source.nodeName ?? hostname(),
+    socketPath: server.path,
+    startedWallMs: clock.wallMs(),
+    sourceNotices: () => source.notices(),
+    notices: () => [...notices, ...source.notices(), ...recorderNotices(recorder), ...(confDir?.notices() ?? [])],
+  };
 }
 
 function logReady({ logger, config, journal }: Ground, { path }: Server): void {
