@@ -1,0 +1,124 @@
+//! The common CNI plugins, built in: they do what the upstream programs do, without starting one. Equal, or not at all: a
+//! plugin reads its whole configuration before it does anything, and refuses what it does not know. The caller then runs
+//! the program.
+//!
+//! A plugin changes the network namespace of its process, so a process of its own runs it.
+
+mod args;
+mod bridge;
+mod call;
+pub mod command;
+mod conf;
+mod go;
+mod ipam;
+mod kernel;
+mod loopback;
+mod result;
+
+use std::io::{self, Write};
+
+pub use call::{Edition, PluginCall};
+use conf::Conf;
+use go::print::Print;
+use result::CniResult;
+
+use crate::cni::verb::Verb;
+
+/// The code of an error for which CNI has none, as in the upstream programs.
+const INTERNAL: u32 = 999;
+
+/// Why a built-in plugin leaves a call to the program.
+#[derive(Debug, PartialEq)]
+pub struct Unsupported(pub String);
+
+/// An error of a plugin, in the upstream program's words.
+#[derive(Debug, PartialEq)]
+pub struct Failure {
+    pub code: u32,
+    pub message: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure { code: INTERNAL, message }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(message: &str) -> Failure {
+        Failure::from(message.to_string())
+    }
+}
+
+impl Failure {
+    fn to_json(&self) -> String {
+        let code = ("code", Print::Number(i64::from(self.code)));
+        Print::Members(vec![code, ("msg", Print::text(self.message.as_str()))]).to_json()
+    }
+}
+
+/// One plugin with the configuration that it has read. From here on it acts.
+trait Plugin {
+    fn add(&self, call: &PluginCall) -> Result<CniResult, Failure>;
+    fn check(&self, call: &PluginCall) -> Result<(), Failure>;
+    fn del(&self, call: &PluginCall) -> Result<(), Failure>;
+}
+
+/// How a call ended. In the first two cases the answer has been written.
+#[derive(Debug, PartialEq)]
+pub enum Outcome {
+    Done,
+    Failed,
+    /// Nothing has been done or written.
+    Unsupported(Unsupported),
+}
+
+impl Outcome {
+    /// The exit code of the upstream program, or a code that none of them uses.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::Failed => 1,
+            Outcome::Unsupported(_) => command::UNSUPPORTED_EXIT,
+        }
+    }
+}
+
+/// Serves one call as the upstream program `plugin` does. Changes the network namespace of this process.
+pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -> io::Result<Outcome> {
+    let (verb, version, plugin) = match read(plugin, call, stdin) {
+        Ok(read) => read,
+        Err(why) => return Ok(Outcome::Unsupported(why)),
+    };
+    let answer = match verb {
+        Verb::Add => plugin.add(call).map(|result| result.to_json(version, call.edition)),
+        Verb::Check => plugin.check(call).map(|()| String::new()),
+        Verb::Del => plugin.del(call).map(|()| String::new()),
+        // The upstream plugins and IPAM plugins that are built in do nothing for it.
+        Verb::Status | Verb::Gc => Ok(String::new()),
+    };
+    match answer {
+        Ok(json) => out.write_all(json.as_bytes()).map(|()| Outcome::Done),
+        Err(failure) => out.write_all(failure.to_json().as_bytes()).map(|()| Outcome::Failed),
+    }
+}
+
+/// Whether `run` would serve this call.
+pub fn supports(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(), Unsupported> {
+    read(plugin, call, stdin).map(drop)
+}
+
+fn read(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(Verb, &'static str, Box<dyn Plugin>), Unsupported> {
+    let tree =
+        go::tree::parse(stdin).map_err(|why| Unsupported(format!("the configuration is not plain JSON: {}", why)))?;
+    let conf = Conf::read(&tree, call.edition)?;
+    let verb = call.verb(conf.version)?;
+    let version = conf.version;
+    let plugin: Box<dyn Plugin> = match plugin {
+        "bridge" => Box::new(bridge::Bridge::read(conf, call)?),
+        "host-local" | "static" => Box::new(ipam::Standalone::read(plugin, conf, call)?),
+        "loopback" => Box::new(loopback::Loopback::read(conf, verb)?),
+        _ => return Err(Unsupported(format!("no plugin {} is built in", plugin))),
+    };
+    Ok((verb, version, plugin))
+}
