@@ -3,16 +3,19 @@ import { LeveeError } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import type { BuiltinChoice } from "../cni/builtin/builtin-plugins.ts";
+import { readBuiltinChoice } from "./builtin-choice.ts";
 import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
-import { flagKnobs, numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
+import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
 import type { PodSelector } from "./pod-selector.ts";
 import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 import { readTracesEndpoint } from "./traces-endpoint.ts";
+import { flagKnobs } from "./word-knobs.ts";
 
 /** daemon-config.json: Multus' settings and Levee's own, read once at the start. */
 export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey, number>> {
@@ -42,6 +45,7 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly tracesCaFile: string | undefined;
   /** Whether running pods are attached and detached when their annotation changes. */
   readonly hotPlug: boolean;
+  readonly builtinPlugins: BuiltinChoice;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -69,6 +73,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     criticalPods: readCriticalPods(from),
     tracesEndpoint: readTracesEndpoint(from, notices),
     hotPlug: from.flag("hotPlug") ?? flagKnobs.hotPlug.default,
+    builtinPlugins: readBuiltinChoice(from),
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),

@@ -20,19 +20,10 @@ import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
 import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
+import type { HandChannel, HandOptions } from "./hand-options.ts";
 import { HandPlaces } from "./hand-places.ts";
-import type { PluginTracer } from "./plugin-tracer.ts";
+import type { PluginAttendant } from "./plugin-attendant.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
-
-/** A hand's connection, provided by the daemon's server. */
-export interface HandChannel {
-  send(frame: Uint8Array): void;
-  /** The peer is gone or the connection is closed. The connection's owner then calls `left` on the hand. */
-  readonly isClosed: boolean;
-  /** The same as a signal. */
-  readonly closed: AbortSignal;
-  close(): void;
-}
 
 /** A hand that is silent for so long after an order's own limit is stuck, and the daemon closes its connection. */
 const stuckMs = 10_000;
@@ -61,18 +52,15 @@ export class Hand {
   /** Only the resident hand has several users that must wait for each other. */
   readonly places: HandPlaces | undefined;
   /** Set where the calls are traced. */
-  tracer: PluginTracer | undefined;
+  tracer: PluginAttendant | undefined;
+  readonly #standIns: HandOptions["standIns"];
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
   #waiting: Map<number, Waiter> | undefined;
   #nextStep = unplannedStepMin;
 
-  constructor(
-    channel: HandChannel,
-    identity: HandIdentity,
-    options: { clock: Clock; version: number; isResident: boolean; cniPath: string },
-  ) {
+  constructor(channel: HandChannel, identity: HandIdentity, options: HandOptions) {
     this.#channel = channel;
     this.#clock = options.clock;
     this.identity = identity;
@@ -80,6 +68,7 @@ export class Hand {
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
     this.places = options.isResident ? new HandPlaces() : undefined;
+    this.#standIns = options.standIns;
   }
 
   get isLost(): boolean {
@@ -103,13 +92,19 @@ export class Hand {
   async run(order: RunOrder, step = this.freeStep(), onProgress?: (idleMs: number) => void): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
     using _place = this.places === undefined ? undefined : await this.places.runs.take();
-    const sent = this.tracer?.begin(order) ?? order;
+    const sent = this.#begin(order);
     const asked = this.#ask(step, encodeRun(step, sent), order.timeoutMs, readOutcome);
     const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
     const outcome = await asked;
+    this.#standIns?.end(outcome, sent);
     this.tracer?.end(outcome, sent);
     return outcome;
+  }
+
+  #begin(order: RunOrder): RunOrder {
+    const advised = this.#standIns?.begin(order) ?? order;
+    return this.tracer?.begin(advised) ?? advised;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.freeStep()): Promise<Outcome> {

@@ -26,6 +26,11 @@ impl Edition {
         }
     }
 
+    /// Whether the release knows this version of CNI.
+    pub fn takes(self, version: &str) -> bool {
+        self.is_new() || version != "1.1.0"
+    }
+
     pub fn is_new(self) -> bool {
         self == Edition::V1_9_1
     }

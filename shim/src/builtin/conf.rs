@@ -8,7 +8,7 @@ use crate::builtin::{Edition, PluginCall, Unsupported};
 use crate::cni::conf::is_identifier;
 
 /// Results of older versions have another form.
-const VERSIONS: [&str; 5] = ["0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"];
+pub const VERSIONS: [&str; 5] = ["0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"];
 
 pub struct Conf<'a> {
     pub version: &'static str,
@@ -31,7 +31,7 @@ impl<'a> Conf<'a> {
         let mut own = Members::of(tree, "")?;
         let version = own.text("cniVersion")?.unwrap_or_default();
         let version = VERSIONS.into_iter().find(|known| *known == version);
-        let version = version.filter(|version| edition.is_new() || *version != "1.1.0");
+        let version = version.filter(|version| edition.takes(version));
         let version = version.ok_or_else(|| Unsupported("the cniVersion is not built in".to_string()))?;
         let name = own.text("name")?.filter(|name| is_identifier(name));
         let name = name.ok_or_else(|| Unsupported("the name of the network is not valid".to_string()))?;

@@ -19,6 +19,7 @@ use std::io::{self, Write};
 
 pub use call::{Edition, PluginCall};
 use conf::Conf;
+use go::members::Members;
 use go::print::Print;
 use result::CniResult;
 
@@ -103,6 +104,27 @@ pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -
     }
 }
 
+/// The plugins that `read` knows.
+pub const PLUGINS: [&str; 4] = ["bridge", "host-local", "loopback", "static"];
+
+/// Those of them that others call for addresses.
+pub const IPAMS: [&str; 2] = ["host-local", "static"];
+
+/// The answer to VERSION where no program is there to ask.
+pub fn versions(edition: Edition) -> String {
+    let known = conf::VERSIONS.iter().filter(|version| edition.takes(version)).map(|version| Print::text(*version));
+    let newest = if edition.is_new() { "1.1.0" } else { "1.0.0" };
+    let supported = ("supportedVersions", Print::List(known.collect()));
+    Print::Members(vec![("cniVersion", Print::text(newest)), supported]).to_json()
+}
+
+/// The IPAM plugin that a configuration names, if it is plain enough to be served here at all.
+pub fn ipam_of(stdin: &[u8]) -> Option<String> {
+    let tree = go::tree::parse(stdin).ok()?;
+    let mut own = Members::of(&tree, "").ok()?;
+    own.object("ipam").ok()?.text("type").ok()?.map(str::to_string)
+}
+
 /// Whether `run` would serve this call.
 pub fn supports(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(), Unsupported> {
     read(plugin, call, stdin).map(drop)
@@ -121,4 +143,45 @@ fn read(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(Verb, &'static
         _ => return Err(Unsupported(format!("no plugin {} is built in", plugin))),
     };
     Ok((verb, version, plugin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_plugins_is_the_one_that_is_read() {
+        let names = "bridge host-device host-local ipvlan loopback macvlan portmap ptp static tuning vlan";
+        let call = PluginCall {
+            edition: Edition::V1_9_1,
+            command: "STATUS".to_string(),
+            container_id: String::new(),
+            netns: String::new(),
+            ifname: String::new(),
+            args: String::new(),
+        };
+        for name in names.split(' ') {
+            let why = supports(name, &call, br#"{"cniVersion":"1.1.0","name":"n"}"#).err().map(|why| why.0);
+            let is_known = why != Some(format!("no plugin {} is built in", name));
+            assert_eq!(PLUGINS.contains(&name), is_known, "{}", name);
+        }
+        assert!(IPAMS.iter().all(|name| PLUGINS.contains(name)));
+    }
+
+    #[test]
+    fn the_ipam_of_a_configuration_is_found() {
+        let of = |text: &str| ipam_of(text.as_bytes());
+        assert_eq!(of(r#"{"a":1,"ipam":{"ranges":[],"type":"host-local"}}"#), Some("host-local".to_string()));
+        for none in ["{}", r#"{"ipam":{}}"#, r#"{"ipam":{"type":1}}"#, r#"{"ipam":[]}"#, "{", "[]"] {
+            assert_eq!(of(none), None, "{}", none);
+        }
+    }
+
+    #[test]
+    fn versions_are_those_of_the_release() {
+        let whole = r#"{"cniVersion":"1.1.0","supportedVersions":["0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}"#;
+        let plain = |text: String| text.split_whitespace().collect::<String>();
+        assert_eq!(plain(versions(Edition::V1_9_1)), whole);
+        assert!(!versions(Edition::V1_1_1).contains("1.1.0"));
+    }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
-import type { HandChannel } from "../../hands/hand.ts";
+import type { HandChannel } from "../../hands/hand-options.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
 import type { Frame } from "../../wire/frame.ts";
 import { encodeRefuse } from "../../wire/messages.ts";
