@@ -41,7 +41,19 @@ function seen(text: string): readonly string[] {
   const parts = text.split(`${marker}\n`);
   const sysctls = (parts.pop() ?? "").trim().split("\n");
   const objects = parts.flatMap((part) => (part.trim() === "" ? [] : (JSON.parse(part) as unknown[])));
-  return [...objects.filter((object) => !isOfKernel(object)).map((object) => JSON.stringify(lasting(object))), ...sysctls];
+  return [...objects.filter((object) => !isOfKernel(object)).flatMap((object) => linesOf(lasting(object))), ...sysctls];
+}
+
+/** A line for each fact about a link, so that a difference is easy to read; one for anything else. */
+function linesOf(object: unknown): readonly string[] {
+  const { ifname, ...facts } = object as { readonly ifname?: string };
+  if (ifname === undefined) return [JSON.stringify(object)];
+  return leaves(facts, "").map((leaf) => `${ifname} ${leaf}`);
+}
+
+function leaves(value: unknown, path: string): readonly string[] {
+  if (typeof value !== "object" || value === null || path.endsWith(".flags")) return [`${path}=${JSON.stringify(value)}`];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
 }
 
 /** The kernel adds link-local routes and addresses when it gets to it. */
@@ -75,6 +87,7 @@ function filesBelow(folder: string): readonly string[] {
 /** Replaces what is random by the order in which it is first seen: names of pairs, MAC addresses, numbers of links. */
 export class Names {
   readonly #seen = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
   readonly #given: string;
 
   /** What is in the configuration is not random. */
@@ -86,15 +99,18 @@ export class Names {
     return text
       .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
       .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
-      .replaceAll(/"(ifindex|link_index)":(\d+)/g, (_, key: string, index: string) => `"${key}":"${this.#number("link", `${key}${index}`)}"`)
+      .replaceAll(/\.(ifindex|link_index)=(\d+)/g, (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`)
       .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#");
   }
 
   #number(kind: string, name: string): string {
     if (this.#given.includes(name) || name === "00:00:00:00:00:00" || name === "ff:ff:ff:ff:ff:ff") return name;
-    const known = this.#seen.get(name) ?? `${kind}#${this.#seen.size}`;
-    this.#seen.set(name, known);
-    return known;
+    const known = this.#seen.get(name);
+    if (known !== undefined) return known;
+    const count = this.#counts.get(kind) ?? 0;
+    this.#counts.set(kind, count + 1);
+    this.#seen.set(name, `${kind}#${count}`);
+    return `${kind}#${count}`;
   }
 
   plainSnapshot(of: Snapshot): readonly string[] {

@@ -50,6 +50,8 @@ export class World implements AsyncDisposable {
       `ip netns add ${world.box}`,
       `host() { nsenter --net=/run/netns/${world.host} "$@"; }`,
       `box() { nsenter --net=/run/netns/${world.box} "$@"; }`,
+      // Otherwise addresses and their routes come when the kernel has found no duplicate.
+      `host sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'`,
       `cd ${world.folder}`,
     ];
     await world.shell([...prelude, ...of.before].join("\n"));
