@@ -6,7 +6,7 @@ type Members = Record<string, unknown>;
 
 /** A configuration of host-local, with up to three sets of ranges of both families. */
 export function hostLocal(random: Random, upstream: Upstream): Members {
-  const sets = Array.from({ length: 1 + random.below(3) }, (_, at) => rangeSet(random, at));
+  const sets = Array.from({ length: random.pick([1, 1, 2, 2, 3]) }, (_, at) => rangeSet(random, at));
   const [first, ...rest] = sets;
   const isOldForm = oneIn(random, 40) && first?.length === 1;
   const ranges = isOldForm ? { ...first?.[0], ...(rest.length > 0 ? { ranges: rest } : {}) } : { ranges: sets };
@@ -18,25 +18,28 @@ export function hostLocal(random: Random, upstream: Upstream): Members {
   };
 }
 
+/** Mostly one IPv4 and one IPv6 set: a bridge takes one IPv4 gateway only. */
 function rangeSet(random: Random, at: number): readonly Members[] {
-  const isV6 = oneIn(random, 30);
+  const isV6 = oneIn(random, [15, 85, 50][at] ?? 50);
   return Array.from({ length: oneIn(random, 25) ? 2 : 1 }, (_, number) => {
     const base = isV6 ? `fd00:${at}:${number}::` : `10.${at}.${number}.`;
     const end = (host: number): string => (isV6 ? `${base}${host.toString(16)}` : `${base}${host}`);
     const prefix = random.pick(isV6 ? [64, 112, 120, 126] : [24, 28, 29, 30]);
     const subnet = `${isV6 ? base : `${base}0`}/${prefix}`;
-    return { subnet, ...some(random, 25, { gateway: end(random.pick([1, 2, 3])), rangeStart: end(1), rangeEnd: end(2) }) };
+    const ends = some(random, 20, { gateway: end(random.pick([1, 1, 2, 3])), rangeStart: end(1), rangeEnd: end(2) });
+    return { subnet, ...ends };
   });
 }
 
 export function routes(random: Random, upstream: Upstream): readonly Members[] {
   return Array.from({ length: random.below(4) }, (_, at) => {
-    const dst = random.pick(["0.0.0.0/0", `192.168.${at}.0/24`, "::/0", `fd99:${at}::/64`, "192.168.0.1/24", "10.0.0.0/8"]);
-    const gateway = dst.includes(":") ? ["fd00:0:0::1", "fd00:1:0::1"] : ["10.0.0.1", "10.1.0.1", "172.31.0.1"];
+    const usual = ["0.0.0.0/0", `192.168.${at}.0/24`, `192.168.${at}.0/24`, `172.16.${at}.0/24`, `fd99:${at}::/64`, "10.0.0.0/8"];
+    const dst = oneIn(random, 10) ? random.pick(["192.168.0.1/24", "::/0"]) : random.pick(usual);
+    const gateway = dst.includes(":") ? ["fd00:1:0::1"] : ["10.0.0.1", "10.0.0.1", "10.0.0.1", "172.31.0.1"];
     const young = { mtu: 1400, advmss: 1300, priority: random.pick([5, 100]), table: random.pick([0, 77, 1000]), scope: random.pick([0, 253]) };
     return {
       dst,
-      ...(oneIn(random, 40) ? { gw: random.pick(gateway) } : {}),
+      ...(oneIn(random, 25) ? { gw: random.pick(gateway) } : {}),
       ...(upstream.version === "1.9.1" ? some(random, 15, young) : {}),
     };
   });
@@ -104,7 +107,7 @@ export function leaseFiles(random: Random): readonly string[] {
     "mkdir leases/net/lock",
     "(flock 9; kill -9 $(exec sh -c 'echo $PPID')) 9> leases/net/lock & wait || true",
   ];
-  const chosen = lines.filter(() => oneIn(random, 10));
+  const chosen = lines.filter(() => oneIn(random, 7));
   if (oneIn(random, 3)) return [": > leases"];
   return chosen.length === 0 ? [] : [net, ...chosen.map((line) => `${line} 2>/dev/null || true`)];
 }
