@@ -27,13 +27,17 @@ export async function compareBatch(upstream: Upstream, make: MakeCase, turns: nu
   await inParallel(trials(turns), lanes, async (random) => {
     const lane = free.pop() ?? "";
     const of = make(random, upstream);
-    const found = await compare(lane, upstream, of).catch((error: unknown) => ({ difference: [String(error)], isGood: false }));
+    const found = await compare(lane, upstream, of).catch((error: unknown) => ({
+      difference: [String(error)],
+      isGood: false,
+    }));
     free.push(lane);
     counts.left += found === undefined ? 1 : 0;
     counts.served += found === undefined ? 0 : 1;
     counts.good += found?.isGood === true ? 1 : 0;
     const lines = found?.difference.slice(0, linesMax) ?? [];
-    if (lines.length > 0) faults.push([`LEVEE_SEED=${of.seed} LEVEE_TURNS=1 ${of.plugin}`, JSON.stringify(of), ...lines].join("\n"));
+    if (lines.length > 0)
+      faults.push([`LEVEE_SEED=${of.seed} LEVEE_TURNS=1 ${of.plugin}`, JSON.stringify(of), ...lines].join("\n"));
   });
   return { ...counts, faults };
 }

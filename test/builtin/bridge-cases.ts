@@ -22,14 +22,20 @@ export function bridgeCase(random: Random, upstream: Upstream): Case {
     ...some(random, 50, { isGateway: true }),
     ...some(random, 40, { isDefaultGateway: true }),
     ...some(random, 10, { hairpinMode: true, preserveDefaultVlan: true, vlan: 0, macspoofchk: false }),
-    ...(upstream.version === "1.9.1" ? some(random, 10, { disableContainerInterface: ipam === undefined, portIsolation: true, enabledad: false }) : {}),
+    ...(upstream.version === "1.9.1"
+      ? some(random, 10, { disableContainerInterface: ipam === undefined, portIsolation: true, enabledad: false })
+      : {}),
     ...some(random, 3, { ipMasq: true, vlan: 7, macspoofchk: true, unknown: 1 }),
     ...(ipam === undefined ? {} : { ipam, ...wishes(random, String(ipam["type"])) }),
   };
   const args = random.pick(["", "", "", "IgnoreUnknown=1;K8S_POD_NAME=p;MAC=02:11:22:33:44:55"]);
   const calls = steps(random, version);
   const isTwice = calls.filter(({ command }) => command === "ADD").length > 1;
-  const before = [...(isTwice ? fixedBridges : []), ...worldBefore(random), ...(ipam === undefined ? [] : leaseFiles(random))];
+  const before = [
+    ...(isTwice ? fixedBridges : []),
+    ...worldBefore(random),
+    ...(ipam === undefined ? [] : leaseFiles(random)),
+  ];
   return { seed: random.seed, plugin: "bridge", conf, args, before, steps: calls };
 }
 

@@ -38,19 +38,27 @@ async function play(
     const answer = await world.call(step, by);
     if (isUnsupported(answer)) {
       // Only the first step can tell: a program may have made what the built-in plugin does not know.
-      if (untouched === undefined) throw new Error(`step ${at} (${step.command}) was refused after ADD: ${answer.stderr}`);
+      if (untouched === undefined)
+        throw new Error(`step ${at} (${step.command}) was refused after ADD: ${answer.stderr}`);
       const now = names.plainSnapshot(await snapshot(world)).join("\n");
       const changed = names.plainSnapshot(untouched).join("\n") === now ? [] : ["a refused call changed something"];
       return changed.length === 0 ? undefined : changed;
     }
     lines.push(...said(`${at} ${step.command}`, answer, names));
-    if (step.command !== "CHECK") lines.push(...names.plainSnapshot(await snapshot(world)).map((line) => `${at} ${line}`));
+    if (step.command !== "CHECK")
+      lines.push(...names.plainSnapshot(await snapshot(world)).map((line) => `${at} ${line}`));
   }
   return lines;
 }
 
 function said(label: string, answer: Answer, names: Names): readonly string[] {
-  return [`${label} exit ${answer.exit}`, ...names.plain(answer.stdout).split("\n").map((line) => `${label} ${line}`)];
+  return [
+    `${label} exit ${answer.exit}`,
+    ...names
+      .plain(answer.stdout)
+      .split("\n")
+      .map((line) => `${label} ${line}`),
+  ];
 }
 
 function differing(expected: readonly string[], seen: readonly string[], who: string): readonly string[] {

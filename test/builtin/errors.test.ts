@@ -38,11 +38,7 @@ const cases: readonly (readonly [string, Case, string])[] = [
     bridgeCase(["host ip link add cni0 type bridge", "host ip addr add 10.0.0.6/24 dev cni0"]),
     'failed to set bridge addr: "cni0" already has an IP address different from 10.0.0.1/29',
   ],
-  [
-    "a folder for leases that is a file",
-    bridgeCase([": > leases"]),
-    `mkdir /tmp/${lane}/leases: not a directory`,
-  ],
+  ["a folder for leases that is a file", bridgeCase([": > leases"]), `mkdir /tmp/${lane}/leases: not a directory`],
 ];
 
 test.each(cases)("%s: the program's own error in its own words", async (_, of, message) => {

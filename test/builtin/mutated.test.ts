@@ -50,7 +50,9 @@ async function tryOne(world: World, asked: Asked): Promise<string | undefined> {
   const deleted = await world.callWith(del, "built-in", asked);
   const left = await leftIn(world);
   const isGood = isProper(added) && deleted.exit === 0 && left.length === 0;
-  return isGood ? "" : `${asked.plugin} ended with ${added.exit} and ${deleted.exit}, left ${left.join(", ")}: ${asked.stdin}`;
+  return isGood
+    ? ""
+    : `${asked.plugin} ended with ${added.exit} and ${deleted.exit}, left ${left.join(", ")}: ${asked.stdin}`;
 }
 
 test("damaged configurations end properly and leave nothing", async () => {

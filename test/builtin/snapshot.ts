@@ -62,7 +62,8 @@ function linesOf(object: unknown): readonly string[] {
 }
 
 function leaves(value: unknown, path: string): readonly string[] {
-  if (typeof value !== "object" || value === null || path.endsWith(".flags")) return [`${path}=${JSON.stringify(value)}`];
+  if (typeof value !== "object" || value === null || path.endsWith(".flags"))
+    return [`${path}=${JSON.stringify(value)}`];
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
 }
 
@@ -109,7 +110,10 @@ export class Names {
     return text
       .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
       .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
-      .replaceAll(/\.(ifindex|link_index)=(\d+)/g, (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`)
+      .replaceAll(
+        /\.(ifindex|link_index)=(\d+)/g,
+        (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`,
+      )
       .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#");
   }
 

@@ -173,17 +173,8 @@ pub fn set_name(netlink: &Netlink, index: u32, name: &str) -> io::Result<()> {
     set_link(netlink, index, (0, 0), &[(IFLA_IFNAME, &name_bytes(name))])
 }
 
-pub fn set_alias(netlink: &Netlink, index: u32, alias: &str) -> io::Result<()> {
-    set_link(netlink, index, (0, 0), &[(IFLA_IFALIAS, alias.as_bytes())])
-}
-
 pub fn set_promiscuous(netlink: &Netlink, index: u32, is_on: bool) -> io::Result<()> {
     set_link(netlink, index, (if is_on { IFF_PROMISC } else { 0 }, IFF_PROMISC), &[])
-}
-
-/// Moves a link into the namespace of an open descriptor.
-pub fn move_link(netlink: &Netlink, index: u32, descriptor: u32) -> io::Result<()> {
-    set_link(netlink, index, (0, 0), &[(IFLA_NET_NS_FD, &descriptor.to_ne_bytes())])
 }
 
 /// ENODEV if there is none.
