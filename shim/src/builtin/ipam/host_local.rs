@@ -53,15 +53,13 @@ impl HostLocal {
             match given {
                 Ok(config) => ips.push(config),
                 Err(why) => {
-                    if !ips.is_empty() {
-                        store.release(call);
-                    }
+                    release_each(&store, ips.len(), call);
                     return Err(format!("failed to allocate for range {}: {}", number, why).into());
                 }
             }
         }
         if let Some(ip) = unused.first() {
-            store.release(call);
+            release_each(&store, ips.len(), call);
             return Err(format!("failed to allocate all requested IPs: {}", ip).into());
         }
         Ok(CniResult { ips, routes: self.routes.clone(), ..CniResult::default() })
@@ -75,9 +73,15 @@ impl HostLocal {
     }
 
     pub fn del(&self, call: &PluginCall) -> Result<(), Failure> {
-        Store::open(&self.folder, self.edition)?.lock().release(call);
+        release_each(&Store::open(&self.folder, self.edition)?.lock(), self.sets.len(), call);
         Ok(())
     }
+}
+
+/// Upstream releases once for each set of ranges. The first time takes all files of the attachment, and so the second time
+/// those of old versions, which know the container only.
+fn release_each(store: &Locked, sets: usize, call: &PluginCall) {
+    (0..sets).for_each(|_| store.release(call));
 }
 
 fn take_wished(
