@@ -114,7 +114,7 @@ export async function storm256Cpu(bench: Bench): Promise<Cell> {
   return (await stormCell(bench, wish)).cell;
 }
 
-/** The journal is synced twice per ADD, so this shows the effect of a slow disk. */
+/** The journal is synced once per ADD, so this shows the effect of a slow disk. */
 export async function slowSync(bench: Bench): Promise<Cell> {
   const wish = { name: "slowsync", pods: 219, memoryMib: 50, syncDelayMs: 5, withPeers: false };
   const { cell, levee } = await stormCell(bench, wish);

@@ -115,7 +115,9 @@ impl Run {
             Some(version) => version,
             None => return,
         };
-        match self.start(&BuiltIn { order: &order, version, stand_ins }) {
+        // It starts no process that could leave its group. Where runs are charged to another cgroup, a leaf gets it there.
+        let wants_leaf = self.surroundings.cgroup_procs.is_some();
+        match self.start(&BuiltIn { order: &order, version, stand_ins }, wants_leaf) {
             Ok(()) => self.say(tag::BUILT_IN, version),
             Err(Trouble::Unsupported(reason)) => {
                 self.say(tag::NOT_BUILT_IN, &reason);
@@ -135,9 +137,9 @@ impl Run {
         self.served = std::mem::take(&mut self.served).text(tag, text);
     }
 
-    fn start(&mut self, body: &dyn Body) -> Result<(), Trouble> {
+    fn start(&mut self, body: &dyn Body, wants_leaf: bool) -> Result<(), Trouble> {
         let oom_before = OomCounts::now(self.surroundings.cgroup.as_ref());
-        let leaf = self.surroundings.leaves.as_ref().and_then(LeafPlace::make);
+        let leaf = self.surroundings.leaves.as_ref().filter(|_| wants_leaf).and_then(LeafPlace::make);
         let cgroups = Cgroups {
             procs: self.surroundings.cgroup_procs,
             leaf: leaf.as_ref().map(Leaf::descriptor),
@@ -158,7 +160,7 @@ impl Run {
             _ => return,
         };
         let image = Image::new(&program, &self.order).map_err(Trouble::from);
-        let error = match image.and_then(|image| self.start(&image)) {
+        let error = match image.and_then(|image| self.start(&image, true)) {
             Ok(()) => return,
             Err(Trouble::Exec(error)) => error,
             Err(Trouble::Unsupported(reason)) => io::Error::new(io::ErrorKind::Other, reason),
