@@ -66,9 +66,15 @@ impl fmt::Display for Cidr {
 pub fn parse_ip(text: &str) -> Option<IpAddr> {
     let ip: IpAddr = text.parse().ok()?;
     match ip {
-        IpAddr::V6(ip) if text.contains('.') || ip.segments()[..6] == [0, 0, 0, 0, 0, 0xffff] => None,
+        IpAddr::V6(ip) if text.contains('.') || is_mixed(&ip) => None,
         ip => Some(ip),
     }
+}
+
+/// Whether the address holds an IPv4 address. Programs print these in different forms.
+fn is_mixed(ip: &Ipv6Addr) -> bool {
+    let start = &ip.segments()[..6];
+    start == [0, 0, 0, 0, 0, 0xffff] || (start == [0; 6] && !ip.is_unspecified() && !ip.is_loopback())
 }
 
 /// `<nil>` is what Go prints for an address that is not there.
@@ -168,7 +174,7 @@ mod tests {
         {
             assert_eq!(Cidr::parse(wrong), None, "{}", wrong);
         }
-        for wrong in ["01.2.3.4", "::ffff:102:304", "fe80::1%eth0", "::1.2.3.4", ""] {
+        for wrong in ["01.2.3.4", "::ffff:102:304", "fe80::1%eth0", "::1.2.3.4", "::5", ""] {
             assert_eq!(parse_ip(wrong), None, "{}", wrong);
         }
         for wrong in
