@@ -3,6 +3,8 @@ export interface Step {
   readonly command: "ADD" | "CHECK" | "DEL" | "STATUS";
   readonly id: string;
   readonly ifname: string;
+  /** A line of shell that changes the world just before. */
+  readonly first?: string;
 }
 
 /** A configuration with what is there before it is used, and the calls that use it. */

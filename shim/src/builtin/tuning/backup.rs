@@ -55,11 +55,11 @@ impl Backup {
     }
 }
 
-/// None if there is no file. A file that this plugin would read otherwise than upstream is left to it.
+/// None if there is no file, or none that can be read. A file that this plugin would read otherwise than upstream is left to it.
 fn read_file(path: &str) -> Result<Option<Settings>, Unsupported> {
     let bytes = match fs::read(path) {
-        Err(error) if error.raw_os_error() == Some(sys::ENOENT) => return Ok(None),
-        other => other.map_err(|error| Unsupported(path_error("open", path, &error)))?,
+        Ok(bytes) => bytes,
+        Err(_) => return Ok(None),
     };
     let tree = tree::parse(&bytes).map_err(|why| Unsupported(format!("{} is not plain JSON: {}", path, why)))?;
     Settings::read_kept(Members::of(&tree, path)?).map(Some)
