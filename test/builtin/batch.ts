@@ -7,6 +7,8 @@ export type MakeCase = (random: Random, upstream: Upstream) => Case;
 /** What a batch found. */
 export interface Batch {
   readonly served: number;
+  /** How many of those began with a call that went well. */
+  readonly good: number;
   readonly left: number;
   /** Each names the seed that shows it again. */
   readonly faults: readonly string[];
@@ -19,18 +21,23 @@ const lanes = 3;
 
 /** Compares so many generated cases; `LEVEE_TURNS` says how many instead, and `LEVEE_SEED` which. */
 export async function compareBatch(upstream: Upstream, make: MakeCase, turns: number): Promise<Batch> {
-  let [served, left] = [0, 0];
+  const counts = { served: 0, good: 0, left: 0 };
   const faults: string[] = [];
   const free = Array.from({ length: lanes }, (_, at) => `lvb${process.pid}x${at}`);
   await inParallel(trials(turns), lanes, async (random) => {
     const lane = free.pop() ?? "";
     const of = make(random, upstream);
-    const difference = await compare(lane, upstream, of).catch((error: unknown) => [String(error)]);
+    const found = await compare(lane, upstream, of).catch((error: unknown) => ({
+      difference: [String(error)],
+      isGood: false,
+    }));
     free.push(lane);
-    if (difference === undefined) left += 1;
-    else served += 1;
-    if (difference !== undefined && difference.length > 0)
-      faults.push([`LEVEE_SEED=${of.seed} LEVEE_TURNS=1 ${of.plugin}`, JSON.stringify(of), ...difference.slice(0, linesMax)].join("\n"));
+    counts.left += found === undefined ? 1 : 0;
+    counts.served += found === undefined ? 0 : 1;
+    counts.good += found?.isGood === true ? 1 : 0;
+    const lines = found?.difference.slice(0, linesMax) ?? [];
+    if (lines.length > 0)
+      faults.push([`LEVEE_SEED=${of.seed} LEVEE_TURNS=1 ${of.plugin}`, JSON.stringify(of), ...lines].join("\n"));
   });
-  return { served, left, faults };
+  return { ...counts, faults };
 }

@@ -12,7 +12,7 @@ export function bridgeCase(random: Random, upstream: Upstream): Case {
     type: "bridge",
     ...some(random, 30, {
       bridge: "br0",
-      mtu: random.pick([1400, 9000, 60, 70_000]),
+      mtu: random.pick([1400, 1400, 9000, 1500, 0, -1, 60, 70_000]),
       forceAddress: true,
       promiscMode: true,
       ipMasq: false,
@@ -21,15 +21,21 @@ export function bridgeCase(random: Random, upstream: Upstream): Case {
     }),
     ...some(random, 50, { isGateway: true }),
     ...some(random, 40, { isDefaultGateway: true }),
-    ...some(random, 10, { hairpinMode: true }),
-    ...(upstream.version === "1.9.1" ? some(random, 10, { disableContainerInterface: ipam === undefined, portIsolation: true, enabledad: false }) : {}),
+    ...some(random, 10, { hairpinMode: true, preserveDefaultVlan: true, vlan: 0, macspoofchk: false }),
+    ...(upstream.version === "1.9.1"
+      ? some(random, 10, { disableContainerInterface: ipam === undefined, portIsolation: true, enabledad: false })
+      : {}),
     ...some(random, 3, { ipMasq: true, vlan: 7, macspoofchk: true, unknown: 1 }),
     ...(ipam === undefined ? {} : { ipam, ...wishes(random, String(ipam["type"])) }),
   };
   const args = random.pick(["", "", "", "IgnoreUnknown=1;K8S_POD_NAME=p;MAC=02:11:22:33:44:55"]);
   const calls = steps(random, version);
   const isTwice = calls.filter(({ command }) => command === "ADD").length > 1;
-  const before = [...(isTwice ? fixedBridges : []), ...worldBefore(random), ...(ipam === undefined ? [] : leaseFiles(random))];
+  const before = [
+    ...(isTwice ? fixedBridges : []),
+    ...worldBefore(random),
+    ...(ipam === undefined ? [] : leaseFiles(random)),
+  ];
   return { seed: random.seed, plugin: "bridge", conf, args, before, steps: calls };
 }
 
@@ -58,5 +64,5 @@ function worldBefore(random: Random): readonly string[] {
     "box sysctl -qw net.ipv6.conf.default.disable_ipv6=1; box sysctl -qw net.ipv6.conf.lo.disable_ipv6=1",
     "box ip link set lo up",
   ];
-  return lines.filter(() => oneIn(random, 8)).map((line) => `{ ${line}; } 2>/dev/null || true`);
+  return lines.filter(() => oneIn(random, 6)).map((line) => `{ ${line}; } 2>/dev/null || true`);
 }

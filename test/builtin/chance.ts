@@ -7,7 +7,11 @@ export function oneIn(random: Random, percent: number): boolean {
 }
 
 /** The object with each key that a coin lets in. */
-export function some(random: Random, percent: number, members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function some(
+  random: Random,
+  percent: number,
+  members: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(() => oneIn(random, percent)));
 }
 

@@ -2,20 +2,24 @@ import type { Case, Server, Upstream } from "./case.ts";
 import { Names, snapshot } from "./snapshot.ts";
 import { isUnsupported, World, type Answer } from "./world.ts";
 
-/** The lines in which a case differs, or undefined if the built-in plugin leaves it to the program. */
-export type Difference = readonly string[] | undefined;
+/** The lines in which a case differs, and whether its first call went well. */
+export interface Comparison {
+  readonly difference: readonly string[];
+  readonly isGood: boolean;
+}
 
 /**
  * Plays a case with the program alone, then with the built-in plugin alone and with both in turns. All must say the same
- * and leave the same behind.
+ * and leave the same behind. Undefined if the built-in plugin leaves the case to the program.
  */
-export async function compare(lane: string, upstream: Upstream, of: Case): Promise<Difference> {
+export async function compare(lane: string, upstream: Upstream, of: Case): Promise<Comparison | undefined> {
   const builtIn = await play(lane, upstream, of, () => "built-in");
   if (builtIn === undefined) return undefined;
   const program = (await play(lane, upstream, of, () => "program")) ?? [];
   const isOdd = of.seed % 2 === 1;
   const inTurns = (await play(lane, upstream, of, (at) => ((at % 2 === 1) === isOdd ? "built-in" : "program"))) ?? [];
-  return [...differing(program, builtIn, "built in"), ...differing(program, inTurns, "in turns")];
+  const difference = [...differing(program, builtIn, "built in"), ...differing(program, inTurns, "in turns")];
+  return { difference, isGood: program[0]?.endsWith(" exit 0") === true };
 }
 
 /** All that was said and seen. Undefined if the built-in plugin served no step. */
@@ -34,19 +38,27 @@ async function play(
     const answer = await world.call(step, by);
     if (isUnsupported(answer)) {
       // Only the first step can tell: a program may have made what the built-in plugin does not know.
-      if (untouched === undefined) throw new Error(`step ${at} (${step.command}) was refused after ADD: ${answer.stderr}`);
+      if (untouched === undefined)
+        throw new Error(`step ${at} (${step.command}) was refused after ADD: ${answer.stderr}`);
       const now = names.plainSnapshot(await snapshot(world)).join("\n");
       const changed = names.plainSnapshot(untouched).join("\n") === now ? [] : ["a refused call changed something"];
       return changed.length === 0 ? undefined : changed;
     }
     lines.push(...said(`${at} ${step.command}`, answer, names));
-    if (step.command !== "CHECK") lines.push(...names.plainSnapshot(await snapshot(world)).map((line) => `${at} ${line}`));
+    if (step.command !== "CHECK")
+      lines.push(...names.plainSnapshot(await snapshot(world)).map((line) => `${at} ${line}`));
   }
   return lines;
 }
 
 function said(label: string, answer: Answer, names: Names): readonly string[] {
-  return [`${label} exit ${answer.exit}`, ...names.plain(answer.stdout).split("\n").map((line) => `${label} ${line}`)];
+  return [
+    `${label} exit ${answer.exit}`,
+    ...names
+      .plain(answer.stdout)
+      .split("\n")
+      .map((line) => `${label} ${line}`),
+  ];
 }
 
 function differing(expected: readonly string[], seen: readonly string[], who: string): readonly string[] {

@@ -12,7 +12,19 @@ export function loopbackCase(random: Random, upstream: Upstream): Case {
     "box sysctl -qw net.ipv6.conf.all.disable_ipv6=1",
   ];
   const before = lines.filter(() => oneIn(random, 15)).map((line) => `${line} 2>/dev/null || true`);
-  const conf = { cniVersion: version, name: "lo", type: "loopback", ...(oneIn(random, 20) ? { dns: { domain: "x" } } : {}) };
+  const conf = {
+    cniVersion: version,
+    name: "lo",
+    type: "loopback",
+    ...(oneIn(random, 20) ? { dns: { domain: "x" } } : {}),
+  };
   const args = random.pick(["", "IgnoreUnknown=1;K8S_POD_NAME=p"]);
-  return { seed: random.seed, plugin: "loopback", conf, args, before, steps: life(version, "c1", random.pick(["lo", "eth0"])) };
+  return {
+    seed: random.seed,
+    plugin: "loopback",
+    conf,
+    args,
+    before,
+    steps: life(version, "c1", random.pick(["lo", "eth0"])),
+  };
 }

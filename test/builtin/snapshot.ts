@@ -13,6 +13,7 @@ export interface Snapshot {
 const passingKeys = new Set([
   "operstate",
   "carrier",
+  "tentative",
   "valid_life_time",
   "preferred_life_time",
   "bridge_id",
@@ -24,6 +25,9 @@ const passingKeys = new Set([
 ]);
 const passingFlags = new Set(["LOWER_UP", "NO-CARRIER", "linkdown"]);
 const marker = "----";
+/** An address on a link that does not work never settles. */
+const looksMax = 8;
+const settleMs = 40;
 
 export async function snapshot(world: World): Promise<Snapshot> {
   if (world.isOnlyFiles) return { host: [], box: [], files: filesBelow(world.folder) };
@@ -33,7 +37,13 @@ export async function snapshot(world: World): Promise<Snapshot> {
       ip -j neigh; echo ${marker}; bridge -j vlan; echo ${marker}
       grep -rs . /proc/sys/net/ipv4/conf /proc/sys/net/ipv6/conf /proc/sys/net/ipv4/ip_forward || true'`,
   );
-  const [host, box] = (await world.shell(looks.join(`\necho ====\n`))).split("====\n").map(seen);
+  let text = await world.shell(looks.join(`\necho ====\n`));
+  // The kernel makes the routes of an IPv6 address when it has settled it, soon after the link works.
+  for (let look = 1; look < looksMax && text.includes('"tentative":true'); look += 1) {
+    await Bun.sleep(settleMs);
+    text = await world.shell(looks.join(`\necho ====\n`));
+  }
+  const [host, box] = text.split("====\n").map(seen);
   return { host: host ?? [], box: box ?? [], files: filesBelow(world.folder) };
 }
 
@@ -52,7 +62,8 @@ function linesOf(object: unknown): readonly string[] {
 }
 
 function leaves(value: unknown, path: string): readonly string[] {
-  if (typeof value !== "object" || value === null || path.endsWith(".flags")) return [`${path}=${JSON.stringify(value)}`];
+  if (typeof value !== "object" || value === null || path.endsWith(".flags"))
+    return [`${path}=${JSON.stringify(value)}`];
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
 }
 
@@ -99,7 +110,10 @@ export class Names {
     return text
       .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
       .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
-      .replaceAll(/\.(ifindex|link_index)=(\d+)/g, (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`)
+      .replaceAll(
+        /\.(ifindex|link_index)=(\d+)/g,
+        (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`,
+      )
       .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#");
   }
 

@@ -15,6 +15,13 @@ export interface Answer {
   readonly stderr: string;
 }
 
+/** What a plugin is asked. */
+export interface Asked {
+  readonly plugin: string;
+  readonly args: string;
+  readonly stdin: string;
+}
+
 export function isUnsupported(answer: Answer): boolean {
   return answer.exit === unsupportedExit;
 }
@@ -80,15 +87,16 @@ export class World implements AsyncDisposable {
 
   async call(step: Step, server: Server): Promise<Answer> {
     if (step.first !== undefined) await this.shell([...this.#commands, step.first].join("\n"));
-    const answer = await this.callWith(step, server, this.conf(step));
+    const answer = await this.callWith(step, server, { ...this.#case, stdin: this.conf(step) });
     if (step.command === "ADD" && answer.exit === 0)
       this.#results.set(`${step.id}/${step.ifname}`, JSON.parse(answer.stdout));
     return answer;
   }
 
-  async callWith(step: Step, server: Server, stdin: string): Promise<Answer> {
+  /** A call with another configuration than that of the world's case. */
+  async callWith(step: Step, server: Server, of: Asked): Promise<Answer> {
     const { folder, version } = this.#upstream;
-    const { plugin, args } = this.#case;
+    const { plugin, args, stdin } = of;
     const program = server === "program" ? [join(folder, plugin)] : [shim, "plugin", plugin, version];
     const env = {
       PATH: process.env["PATH"] ?? "",

@@ -54,8 +54,11 @@ impl HostDevice {
         Ok(plugin)
     }
 
-    /// Whether the container has no interface of that name.
+    /// Whether the container has no interface of that name. Without the device there is no way at all.
     fn check_way_in(&self, call: &PluginCall) -> Result<(), Unsupported> {
+        if Netlink::open().map_or(false, |host| self.device.find(&host).is_err()) {
+            return Ok(());
+        }
         match look_inside(call, |netlink| link_by_name(netlink, &call.ifname)) {
             Some(Ok(_)) => Err(Unsupported(format!("the container has an interface {} already", call.ifname))),
             _ => Ok(()),
@@ -81,12 +84,10 @@ impl HostDevice {
 
     fn move_in(&self, call: &PluginCall, host: &Namespace, container: &Namespace) -> Result<Link, String> {
         let device = self.device.find(&host.netlink).map_err(|why| format!("failed to find host device: {}", why))?;
-        // Older editions rename the link only in the container.
+        // Older editions rename the link only in the container. The kernel refuses that here as it does there.
         let is_free = self.edition.is_new() || link_by_name(&container.netlink, &device.name).is_err();
-        let moved = match is_free {
-            true => move_to(&host.netlink, &device, container, &call.ifname, Some(&device.name)),
-            false => Err(io::Error::from_raw_os_error(crate::sys::EEXIST)),
-        };
+        let name = if is_free { &call.ifname } else { &device.name };
+        let moved = move_to(&host.netlink, &device, container, name, Some(&device.name));
         moved.map_err(|error| match self.edition.is_new() {
             true => {
                 format!("failed to move link failed to move \"{}\" to tempNS: {}", device.name, errno_words(&error))

@@ -45,6 +45,8 @@ pub struct Route {
     pub priority: i64,
     pub table: Option<i64>,
     pub scope: Option<i64>,
+    /// The bridge plugin makes default routes whose mask looks odd in its errors.
+    pub is_of_bridge: bool,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -78,11 +80,14 @@ impl Dns {
 }
 
 impl Route {
+    pub fn to(dst: Cidr, gw: Option<IpAddr>) -> Route {
+        Route { dst, gw, mtu: 0, adv_mss: 0, priority: 0, table: None, scope: None, is_of_bridge: false }
+    }
+
     pub fn read(json: &Json, place: &str, edition: Edition) -> Result<Route, Unsupported> {
         let mut members = Members::of(json, place)?;
         let dst = members.cidr("dst")?.ok_or_else(|| members.wrong("dst", "missing"))?;
-        let mut route =
-            Route { dst, gw: members.address("gw")?, mtu: 0, adv_mss: 0, priority: 0, table: None, scope: None };
+        let mut route = Route::to(dst, members.address("gw")?);
         // Older editions ignore these keys.
         if edition.is_new() {
             route.mtu = small(&mut members, "mtu")?.unwrap_or(0);

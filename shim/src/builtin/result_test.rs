@@ -15,15 +15,7 @@ fn sample() -> CniResult {
             address: Cidr::parse("10.1.0.2/24").unwrap(),
             gateway: Some("10.1.0.1".parse().unwrap()),
         }],
-        routes: vec![Route {
-            dst: Cidr::parse("0.0.0.0/0").unwrap(),
-            gw: None,
-            mtu: 0,
-            adv_mss: 0,
-            priority: 7,
-            table: Some(0),
-            scope: None,
-        }],
+        routes: vec![Route { priority: 7, table: Some(0), ..Route::to(Cidr::parse("0.0.0.0/0").unwrap(), None) }],
         dns: Dns { nameservers: vec!["1.1.1.1".to_string()], ..Dns::default() },
         is_always_new: false,
     }

@@ -29,8 +29,7 @@ pub fn complete(bridge: &Bridge, result: &mut CniResult) -> Vec<Cidr> {
         if bridge.is_default_gateway && !has_default[family] {
             let dst = Cidr::default_of(&address.ip);
             if !result.routes.iter().any(|route| route.gw.is_some() && route.dst == dst) {
-                let new = Route { dst, gw: gateway, mtu: 0, adv_mss: 0, priority: 0, table: None, scope: None };
-                result.routes.push(new);
+                result.routes.push(Route { is_of_bridge: true, ..Route::to(dst, gateway) });
             }
             has_default[family] = true;
         }

@@ -63,7 +63,7 @@ impl Bridge {
             ipam: None,
             prev_result: None,
         };
-        for key in ["ipMasq", "macspoofchk", "preserveDefaultVlan"] {
+        for key in ["ipMasq", "macspoofchk"] {
             if own.flag(key)? {
                 return Err(own.wrong(key, "not built in"));
             }
@@ -71,6 +71,8 @@ impl Bridge {
         if own.number("vlan")?.unwrap_or(0) != 0 {
             return Err(own.wrong("vlan", "not built in"));
         }
+        // Without a VLAN it changes nothing.
+        own.flag("preserveDefaultVlan")?;
         bridge.mac = read_mac(&mut conf, call)?;
         bridge.ipam = conf.ipam(call)?;
         bridge.prev_result = if call.command == "CHECK" { conf.prev_result()? } else { None };

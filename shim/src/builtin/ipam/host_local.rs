@@ -58,15 +58,13 @@ impl HostLocal {
             match given {
                 Ok(config) => ips.push(config),
                 Err(why) => {
-                    if !ips.is_empty() {
-                        store.release(call);
-                    }
+                    self.release(&store, call, ips.len());
                     return Err(format!("failed to allocate for range {}: {}", number, why).into());
                 }
             }
         }
         if let Some(ip) = unused.first() {
-            store.release(call);
+            self.release(&store, call, ips.len());
             return Err(format!("failed to allocate all requested IPs: {}", ip).into());
         }
         Ok(CniResult { ips, routes: self.routes.clone(), ..CniResult::default() })
@@ -80,8 +78,13 @@ impl HostLocal {
     }
 
     pub fn del(&self, call: &PluginCall) -> Result<(), Failure> {
-        Store::open(&self.folder, self.edition)?.lock().release(call);
+        self.release(&Store::open(&self.folder, self.edition)?.lock(), call, self.sets.len());
         Ok(())
+    }
+
+    /// Upstream releases once for each set. The second time it finds files of old versions, if there are any.
+    fn release(&self, store: &Locked, call: &PluginCall, sets: usize) {
+        (0..sets).for_each(|_| store.release(call));
     }
 }
 

@@ -115,13 +115,8 @@ fn add(netlink: &Netlink, link: &Link, route: &Route, gateway: Option<IpAddr>, e
         _ => add_route(netlink, &new, 0).map_err(|error| errno_words(&error)),
     };
     added.map_err(|why| {
-        let way = format!(
-            "{{{} {}}} via {} dev {}",
-            route.dst.ip,
-            route.dst.mask_text(),
-            ip_text(gateway.as_ref()),
-            link.name
-        );
+        let way =
+            format!("{{{} {}}} via {} dev {}", route.dst.ip, mask_text(route), ip_text(gateway.as_ref()), link.name);
         match edition.is_new() {
             false => format!("failed to add route '{}': {}", way, why),
             true => format!(
@@ -134,6 +129,14 @@ fn add(netlink: &Netlink, link: &Link, route: &Route, gateway: Option<IpAddr>, e
             ),
         }
     })
+}
+
+/// Upstream uses the sixteen bytes of Go's IPv4 zero as the mask of the default route that the bridge plugin adds.
+fn mask_text(route: &Route) -> String {
+    match route.is_of_bridge && route.dst.ip.is_ipv4() {
+        true => "00000000000000000000ffff00000000".to_string(),
+        false => route.dst.mask_text(),
+    }
 }
 
 fn scope_text(scope: u8) -> &'static str {
