@@ -9,6 +9,8 @@ type Members = Record<string, unknown>;
 const uplinks = [
   "host ip link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
   "host ip link set up0 mtu 1450 up; host ip link set up1 up; host ip link set lo up",
+  // Otherwise addresses and their routes come when the kernel has found no duplicate.
+  "box sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'",
 ];
 
 /** What may go wrong between two calls, if the interface is the container's. */
