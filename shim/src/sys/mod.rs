@@ -30,6 +30,7 @@ pub const ENOTDIR: i32 = 20;
 pub const EINVAL: i32 = 22;
 pub const ETXTBSY: i32 = 26;
 pub const EPROTO: i32 = 71;
+pub const EOPNOTSUPP: i32 = 95;
 pub const ETIMEDOUT: i32 = 110;
 pub const ESTALE: i32 = 116;
 

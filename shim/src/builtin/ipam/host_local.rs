@@ -58,13 +58,13 @@ impl HostLocal {
             match given {
                 Ok(config) => ips.push(config),
                 Err(why) => {
-                    self.release(&store, call, ips.len());
+                    release_each(&store, ips.len(), call);
                     return Err(format!("failed to allocate for range {}: {}", number, why).into());
                 }
             }
         }
         if let Some(ip) = unused.first() {
-            self.release(&store, call, ips.len());
+            release_each(&store, ips.len(), call);
             return Err(format!("failed to allocate all requested IPs: {}", ip).into());
         }
         Ok(CniResult { ips, routes: self.routes.clone(), ..CniResult::default() })
@@ -78,14 +78,15 @@ impl HostLocal {
     }
 
     pub fn del(&self, call: &PluginCall) -> Result<(), Failure> {
-        self.release(&Store::open(&self.folder, self.edition)?.lock(), call, self.sets.len());
+        release_each(&Store::open(&self.folder, self.edition)?.lock(), self.sets.len(), call);
         Ok(())
     }
+}
 
-    /// Upstream releases once for each set. The second time it finds files of old versions, if there are any.
-    fn release(&self, store: &Locked, call: &PluginCall, sets: usize) {
-        (0..sets).for_each(|_| store.release(call));
-    }
+/// Upstream releases once for each set of ranges. The first time takes all files of the attachment, and so the second time
+/// those of old versions, which know the container only.
+fn release_each(store: &Locked, sets: usize, call: &PluginCall) {
+    (0..sets).for_each(|_| store.release(call));
 }
 
 fn take_wished(

@@ -75,11 +75,22 @@ impl Locked {
     fn link_lease(&self, lease: &Path, owner: &[u8]) -> io::Result<()> {
         let new = self.path(NEW_LEASE);
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(self.file_mode());
-        let written = options.open(&new).and_then(|mut file| file.write_all(owner));
+        options.write(true).create_new(true).mode(self.file_mode());
+        let opened = options.open(&new).or_else(|error| match error.raw_os_error() {
+            // Left by a killed process. It may be a lease as well, so it is not written to.
+            Some(sys::EEXIST) => fs::remove_file(&new).and_then(|()| options.open(&new)),
+            _ => Err(error),
+        });
+        let written = opened.and_then(|mut file| file.write_all(owner));
         let linked = written.and_then(|()| fs::hard_link(&new, lease));
         let _gone_in_either_case = fs::remove_file(&new);
-        linked
+        match linked {
+            // Some file systems have one name for a file only. There it is as with the program.
+            Err(error) if matches!(error.raw_os_error(), Some(sys::EPERM | sys::EOPNOTSUPP)) => {
+                options.open(lease).and_then(|mut file| file.write_all(owner))
+            }
+            linked => linked,
+        }
     }
 
     fn file_mode(&self) -> u32 {

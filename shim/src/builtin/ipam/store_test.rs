@@ -83,6 +83,18 @@ fn what_a_killed_process_left_is_released_with_its_container() {
 }
 
 #[test]
+fn a_lease_with_two_names_of_a_killed_process_is_not_written_to() {
+    let folder = Folder::new("two-names");
+    let store = folder.store();
+    let inside = folder.0.join("a/net");
+    fs::write(inside.join(NEW_LEASE), "c1\r\neth0").unwrap();
+    fs::hard_link(inside.join(NEW_LEASE), inside.join("10.0.0.2")).unwrap();
+    assert_eq!(store.reserve(&call("c2", "eth0"), &ip("10.0.0.3"), 0), Ok(true));
+    assert_eq!((folder.read("10.0.0.2"), folder.read("10.0.0.3")), ("c1\r\neth0".into(), "c2\r\neth0".into()));
+    assert!(!inside.join(NEW_LEASE).exists());
+}
+
+#[test]
 fn garbage_is_no_lease() {
     let folder = Folder::new("garbage");
     let store = folder.store();
