@@ -6,7 +6,7 @@ import { hostLocal, leaseFiles, staticAddresses, wishes } from "./ipam-cases.ts"
 type Members = Record<string, unknown>;
 
 /** Links of the host for others to be made on; `up1` has a default route now and then. */
-const uplinks = [
+export const uplinks = [
   "host ip link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
   "host ip link set up0 mtu 1450 up; host ip link set up1 up; host ip link set lo up",
   // Otherwise addresses and their routes come when the kernel has found no duplicate.

@@ -203,3 +203,21 @@ impl Plugin for Ptp {
         Ok(attached::remove(call)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_and_networks_look_as_in_go() {
+        let link = Link { index: 3, ..Link::default() };
+        let (dst, gateway): (Cidr, IpAddr) = (Cidr::parse("10.0.0.0/24").unwrap(), "10.0.0.1".parse().unwrap());
+        let text = "{Ifindex: 3 Dst: 10.0.0.0/24 Src: <nil> Gw: 10.0.0.1 Flags: [] Table: 0 Realm: 0}";
+        assert_eq!(route_text(&link, Some(&dst), None, Some(&gateway)), text);
+        let config = |gateway| IpConfig { interface: None, address: dst, gateway };
+        let mask = "Mask:net.IPMask{0xff, 0xff, 0xff, 0xff}}";
+        assert_eq!(network_text(&config(None)), format!("&net.IPNet{{IP:net.IP(nil), {}", mask));
+        let ip = "IP:net.IP{0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0xff, 0xff, 0xa, 0x0, 0x0, 0x1}";
+        assert_eq!(network_text(&config(Some(gateway))), format!("&net.IPNet{{{}, {}", ip, mask));
+    }
+}

@@ -87,3 +87,34 @@ fn print(settings: &Settings) -> String {
     members.extend(settings.queue.map(|queue| format!("\"txQLen\": {}", queue)));
     format!("{{\n {}\n}}", members.join(",\n "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::tuning::settings::Mac;
+
+    #[test]
+    fn settings_are_kept_in_gos_bytes_and_read_again() {
+        let all = Settings {
+            mac: Some(Mac { text: "02:00:00:00:00:01".to_string(), bytes: vec![2, 0, 0, 0, 0, 1] }),
+            is_promiscuous: Some(false),
+            mtu: Some(1500),
+            all_multicast: Some(true),
+            queue: Some(0),
+        };
+        let text = print(&all);
+        assert!(text.starts_with("{\n \"mac\": \"02:00:00:00:00:01\",\n \"promisc\": false,\n \"mtu\": 1500,\n "));
+        assert!(text.ends_with(" \"allmulti\": true,\n \"txQLen\": 0\n}"));
+        let tree = tree::parse(text.as_bytes()).unwrap();
+        assert_eq!(Settings::read_kept(Members::of(&tree, "").unwrap()).unwrap(), all);
+        let other = tree::parse(br#"{"mtu":1,"more":2}"#).unwrap();
+        assert!(Settings::read_kept(Members::of(&other, "").unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_nothing_to_set_back() {
+        assert_eq!(read_file("/no/such"), Ok(None));
+        assert_eq!(read_file("/dev/null/x"), Ok(None));
+        assert!(read_file("/proc/self/status").is_err());
+    }
+}
