@@ -80,7 +80,7 @@ export function hostDeviceCase(random: Random, upstream: Upstream): Case {
     "box ip link add eth0 type veth peer name other",
   ];
   const before = [...made.before, ...more.filter(() => oneIn(random, 12)).map(quiet)];
-  return { ...made, before };
+  return { ...made, before, mayLeaveLater: true };
 }
 
 function onUplink(random: Random): Members {
