@@ -3,6 +3,8 @@ export interface Step {
   readonly command: "ADD" | "CHECK" | "DEL" | "STATUS";
   readonly id: string;
   readonly ifname: string;
+  /** A line of shell that changes the world just before. */
+  readonly first?: string;
 }
 
 /** A configuration with what is there before it is used, and the calls that use it. */
@@ -15,6 +17,8 @@ export interface Case {
   /** Lines of shell that make the world before the first call. `host` and `box` run a command in a namespace. */
   readonly before: readonly string[];
   readonly steps: readonly Step[];
+  /** Whether the built-in plugin may leave a later step to the program too, which then serves it. */
+  readonly mayLeaveLater?: boolean;
   /** An IPAM plugin has files only; the namespaces need no look. */
   readonly isOnlyFiles?: boolean;
 }

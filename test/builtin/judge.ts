@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import type { Batch } from "./batch.ts";
 
 /** No difference; and the batch was worth it: most cases were served, and some of those went well. */
-export function judge(batch: Batch): void {
+export function judge(batch: Batch, isPossible = true): void {
   expect(batch.faults.join("\n\n")).toBe("");
   if (process.env["LEVEE_TURNS"] === "1") return;
   expect(batch.served).toBeGreaterThan(batch.left);
-  expect(batch.good).toBeGreaterThan(batch.served / 6);
+  if (isPossible) expect(batch.good).toBeGreaterThan(batch.served / 6);
 }

@@ -55,14 +55,21 @@ export class World implements AsyncDisposable {
     const prelude = [
       `ip netns add ${world.host}`,
       `ip netns add ${world.box}`,
-      `host() { nsenter --net=/run/netns/${world.host} "$@"; }`,
-      `box() { nsenter --net=/run/netns/${world.box} "$@"; }`,
+      ...world.#commands,
       // Otherwise addresses and their routes come when the kernel has found no duplicate.
       `host sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'`,
-      `cd ${world.folder}`,
     ];
     await world.shell([...prelude, ...of.before].join("\n"));
     return world;
+  }
+
+  /** Commands for the lines of a case. */
+  get #commands(): readonly string[] {
+    return [
+      `host() { nsenter --net=/run/netns/${this.host} "$@"; }`,
+      `box() { nsenter --net=/run/netns/${this.box} "$@"; }`,
+      `cd ${this.folder}`,
+    ];
   }
 
   get isOnlyFiles(): boolean {
@@ -79,6 +86,7 @@ export class World implements AsyncDisposable {
   }
 
   async call(step: Step, server: Server): Promise<Answer> {
+    if (step.first !== undefined) await this.shell([...this.#commands, step.first].join("\n"));
     const answer = await this.callWith(step, server, { ...this.#case, stdin: this.conf(step) });
     if (step.command === "ADD" && answer.exit === 0)
       this.#results.set(`${step.id}/${step.ifname}`, JSON.parse(answer.stdout));

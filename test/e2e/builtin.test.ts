@@ -7,7 +7,7 @@ import { expect, test } from "bun:test";
 import { compareBatch } from "../builtin/batch.ts";
 import type { Case, Step, Upstream } from "../builtin/case.ts";
 import { judge } from "../builtin/judge.ts";
-import { builtInPlugins } from "../builtin/plugins.ts";
+import { builtInPlugins, isPossible } from "../builtin/plugins.ts";
 import { World } from "../builtin/world.ts";
 import { distributionPlugins } from "../lab/lab.ts";
 import { cniPlugins } from "../peers/cni-plugins.ts";
@@ -23,7 +23,7 @@ for (const upstream of [newest, debian])
     test(
       `the built-in ${name} says and leaves the same as the program of ${upstream.version}`,
       async () => {
-        judge(await compareBatch(upstream, make, turns));
+        judge(await compareBatch(upstream, make, turns), isPossible(name));
       },
       runMs,
     );

@@ -5,15 +5,22 @@
 //! A plugin changes the network namespace of its process, so a process of its own runs it.
 
 mod args;
+mod attached;
 mod bridge;
 mod call;
 pub mod command;
 mod conf;
 mod go;
+mod host_device;
 mod ipam;
+mod ipvlan;
 mod kernel;
 mod loopback;
+mod macvlan;
+mod ptp;
 mod result;
+mod tuning;
+mod vlan;
 
 use std::io::{self, Write};
 
@@ -138,8 +145,14 @@ fn read(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(Verb, &'static
     let version = conf.version;
     let plugin: Box<dyn Plugin> = match plugin {
         "bridge" => Box::new(bridge::Bridge::read(conf, call)?),
+        "host-device" => Box::new(host_device::HostDevice::read(conf, call)?),
         "host-local" | "static" => Box::new(ipam::Standalone::read(plugin, conf, call)?),
         "loopback" => Box::new(loopback::Loopback::read(conf, verb)?),
+        "macvlan" => Box::new(macvlan::Macvlan::read(conf, call)?),
+        "ipvlan" => Box::new(ipvlan::Ipvlan::read(conf, call)?),
+        "tuning" => Box::new(tuning::Tuning::read(conf, call)?),
+        "vlan" => Box::new(vlan::Vlan::read(conf, call)?),
+        "ptp" => Box::new(ptp::Ptp::read(conf, call)?),
         _ => return Err(Unsupported(format!("no plugin {} is built in", plugin))),
     };
     Ok((verb, version, plugin))

@@ -72,6 +72,11 @@ pub fn look(path: &str, with_links: bool) -> Result<OpenNetns, NoNetns> {
     Ok(OpenNetns { identity, links, _open: file })
 }
 
+/// Does something inside of the namespace at a path. None if it cannot be entered.
+pub fn visit_path<T>(path: &str, work: impl FnOnce() -> T) -> Option<T> {
+    visit(&open(path).ok()?, work).ok()
+}
+
 /// Does something inside of a namespace. A thread of its own would be simpler, but on a busy node a call would wait for
 /// its turn on a CPU twice more.
 fn visit<T>(namespace: &File, work: impl FnOnce() -> T) -> io::Result<T> {

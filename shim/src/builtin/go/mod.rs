@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod members;
+pub mod path;
 pub mod print;
 pub mod tree;
 pub mod words;

@@ -6,6 +6,7 @@ use crate::builtin::args;
 use crate::builtin::conf::Conf;
 use crate::builtin::go::address::{parse_ip, Cidr};
 use crate::builtin::go::members::Members;
+use crate::builtin::go::path::plain_path;
 use crate::builtin::ipam::ranges::{Range, RangeSet};
 use crate::builtin::ipam::store::{Locked, Store};
 use crate::builtin::result::{CniResult, IpConfig, Route};
@@ -25,7 +26,11 @@ pub struct HostLocal {
 impl HostLocal {
     pub fn read(mut ipam: Members, conf: &mut Conf, call: &PluginCall) -> Result<HostLocal, Unsupported> {
         let data_dir = ipam.text("dataDir")?.filter(|folder| !folder.is_empty()).unwrap_or(DEFAULT_DATA_DIR);
-        let folder = format!("{}/{}", plain_path(data_dir)?, conf.name);
+        let folder = format!(
+            "{}/{}",
+            plain_path(data_dir).ok_or_else(|| ipam.wrong("dataDir", "not a plain absolute path"))?,
+            conf.name
+        );
         let mut sets =
             RangeSet::read_all(conf.runtime.list("ipRanges")?.unwrap_or_default(), "runtimeConfig.ipRanges")?;
         sets.extend(Range::read(&mut ipam)?.map(RangeSet::one));
@@ -137,29 +142,5 @@ fn read_wished(conf: &mut Conf, call: &PluginCall, sets: &[RangeSet]) -> Result<
     match in_none > 1 || sets.iter().any(|set| count(set) > 1) {
         true => Err(Unsupported("several requested addresses have the same range".to_string())),
         false => Ok(wished),
-    }
-}
-
-/// An absolute path that needs no cleaning.
-fn plain_path(path: &str) -> Result<&str, Unsupported> {
-    let inner = path.strip_prefix('/').map(|inner| inner.strip_suffix('/').unwrap_or(inner));
-    let is_plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\0');
-    match inner.filter(|inner| inner.split('/').all(is_plain)) {
-        Some(inner) => Ok(&path[..inner.len() + 1]),
-        None => Err(Unsupported("ipam.dataDir is not a plain absolute path".to_string())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_paths_that_need_no_cleaning_are_taken() {
-        assert_eq!(plain_path("/var/lib/cni"), Ok("/var/lib/cni"));
-        assert_eq!(plain_path("/run/x/"), Ok("/run/x"));
-        for wrong in ["", "/", "run", "/a//b", "/a/../b", "/./a"] {
-            assert!(plain_path(wrong).is_err(), "{}", wrong);
-        }
     }
 }

@@ -16,6 +16,8 @@ use crate::net::netlink::Netlink;
 
 const SETTLE_MS: u64 = 50;
 const SETTLE_MAX_S: u64 = 5;
+/// Older editions wait longer, and go on whatever they have seen.
+const OLD_SETTLE_MAX_S: u64 = 10;
 
 /// The process must be in the container's namespace, and the socket too.
 pub fn configure(netlink: &Netlink, name: &str, result: &CniResult, edition: Edition) -> Result<(), String> {
@@ -39,7 +41,12 @@ pub fn configure(netlink: &Netlink, name: &str, result: &CniResult, edition: Edi
     }
     set_up(netlink, link.index).map_err(|error| format!("failed to set \"{}\" UP: {}", name, errno_words(&error)))?;
     if gateway6.is_some() {
-        settle(netlink, &link).map_err(|why| format!("failed to settle addresses for \"{}\": {}", name, why))?;
+        match settle(netlink, &link, edition) {
+            Err(why) if edition.is_new() => {
+                return Err(format!("failed to settle addresses for \"{}\": {}", name, why))
+            }
+            _ => {}
+        }
     }
     for route in &result.routes {
         let gateway = route.gw.or(if route.dst.ip.is_ipv4() { gateway4 } else { gateway6 });
@@ -67,15 +74,16 @@ fn enable_ipv6(name: &str, edition: Edition) -> Result<(), String> {
 }
 
 /// Waits until the kernel has found that no neighbour has the same IPv6 addresses.
-fn settle(netlink: &Netlink, link: &Link) -> Result<(), String> {
-    let deadline = Instant::now() + Duration::from_secs(SETTLE_MAX_S);
+fn settle(netlink: &Netlink, link: &Link, edition: Edition) -> Result<(), String> {
+    let max_s = if edition.is_new() { SETTLE_MAX_S } else { OLD_SETTLE_MAX_S };
+    let deadline = Instant::now() + Duration::from_secs(max_s);
     loop {
         let found = addresses(netlink, link.index, AF_INET6)
             .map_err(|error| format!("could not list addresses: {}", errno_words(&error)))?;
         let first = found.iter().find(|address| address.flags & (IFA_F_DADFAILED | IFA_F_TENTATIVE) != 0);
         match first {
             None => return Ok(()),
-            Some(address) if address.flags & IFA_F_DADFAILED != 0 => {
+            Some(address) if edition.is_new() && address.flags & IFA_F_DADFAILED != 0 => {
                 return Err(format!("link {} has address {} in DADFAILED state", link.name, address.cidr.ip));
             }
             Some(_) if Instant::now() > deadline => {

@@ -3,21 +3,21 @@
 use std::io;
 
 use crate::net::netlink::{
-    as_u32, attributes, message, nested, Attribute, Netlink, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST,
-    RTM_DELLINK, RTM_GETLINK, RTM_NEWLINK, RTM_SETLINK,
+    as_u32, attributes, message, nested, Attribute, Netlink, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL,
+    NLM_F_REQUEST, RTM_DELLINK, RTM_GETLINK, RTM_NEWLINK, RTM_SETLINK,
 };
 use crate::sys;
 
 pub const IFLA_ADDRESS: u16 = 1;
 pub const IFLA_IFNAME: u16 = 3;
 pub const IFLA_MTU: u16 = 4;
-const IFLA_LINK: u16 = 5;
+pub const IFLA_LINK: u16 = 5;
 pub const IFLA_MASTER: u16 = 10;
 pub const IFLA_PROTINFO: u16 = 12;
 pub const IFLA_TXQLEN: u16 = 13;
 const IFLA_OPERSTATE: u16 = 16;
 const IFLA_LINKINFO: u16 = 18;
-const IFLA_IFALIAS: u16 = 20;
+pub const IFLA_IFALIAS: u16 = 20;
 pub const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_EXT_MASK: u16 = 29;
 const IFLA_PROMISCUITY: u16 = 30;
@@ -27,6 +27,7 @@ pub const NLA_F_NESTED: u16 = 0x8000;
 
 pub const IFF_UP: u32 = 1;
 pub const IFF_PROMISC: u32 = 0x100;
+pub const IFF_ALLMULTI: u32 = 0x200;
 pub const AF_UNSPEC: u8 = 0;
 pub const AF_BRIDGE: u8 = 7;
 pub const OPER_UP: u8 = 6;
@@ -49,6 +50,8 @@ pub struct Link {
     pub parent: u32,
     pub oper_state: u8,
     pub promiscuity: u32,
+    /// The length of its transmit queue.
+    pub queue: u32,
     pub alias: String,
     /// `veth`, `bridge` and so on; empty for hardware and the loopback.
     pub kind: String,
@@ -78,6 +81,7 @@ impl Link {
                 IFLA_MASTER => link.master = as_u32(value)?,
                 IFLA_OPERSTATE => link.oper_state = *value.first()?,
                 IFLA_IFALIAS => link.alias = text_of(value),
+                IFLA_TXQLEN => link.queue = as_u32(value)?,
                 IFLA_PROMISCUITY => link.promiscuity = as_u32(value)?,
                 IFLA_LINKINFO => link.read_info(value),
                 _ => {}
@@ -136,6 +140,22 @@ fn get_link(netlink: &Netlink, index: u32, wanted: &[Attribute]) -> io::Result<L
         }
     })?;
     found.ok_or_else(|| io::Error::from_raw_os_error(sys::ENODEV))
+}
+
+/// All links, in the kernel's order.
+pub fn links(netlink: &Netlink) -> io::Result<Vec<Link>> {
+    let mask = SKIP_STATISTICS.to_ne_bytes();
+    let header = link_header(AF_UNSPEC, 0, 0, 0);
+    let mut found = Vec::new();
+    netlink.dump(
+        &message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &header, &[(IFLA_EXT_MASK, &mask)]),
+        &mut |kind, payload| {
+            if kind == RTM_NEWLINK {
+                found.extend(Link::read(payload));
+            }
+        },
+    )?;
+    Ok(found)
 }
 
 /// Makes a link of a kind. EEXIST if its name is taken. `data` are the attributes of its kind.

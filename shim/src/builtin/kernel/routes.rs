@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use crate::builtin::go::address::{bytes_of, ip_of_bytes, Cidr};
 use crate::builtin::kernel::addresses::{family_of, AF_INET};
 use crate::net::netlink::{
-    as_u32, attributes, message, Attribute, Netlink, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REQUEST, RTM_GETROUTE,
-    RTM_NEWROUTE,
+    as_u32, attributes, message, Attribute, Netlink, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REQUEST, RTM_DELROUTE,
+    RTM_GETROUTE, RTM_NEWROUTE,
 };
 
 const RTA_DST: u16 = 1;
@@ -24,6 +24,9 @@ const FLAG_CLONED: u32 = 0x200;
 const FIXED_BYTES: usize = 12;
 
 pub const SCOPE_UNIVERSE: u8 = 0;
+pub const SCOPE_LINK: u8 = 253;
+pub const SCOPE_HOST: u8 = 254;
+const SCOPE_NOWHERE: u8 = 255;
 
 /// A route to add.
 pub struct NewRoute<'a> {
@@ -67,6 +70,13 @@ pub fn add_route(netlink: &Netlink, route: &NewRoute, more_flags: u16) -> io::Re
     let family = family_of(&route.dst.ip);
     let fixed = [family, route.dst.prefix, 0, 0, small_table, PROTOCOL_BOOT, route.scope, TYPE_UNICAST, 0, 0, 0, 0];
     netlink.change(&message(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | more_flags, &fixed, &wanted))
+}
+
+/// Deletes a route of the main table, whatever its scope is. ESRCH if there is none.
+pub fn delete_route(netlink: &Netlink, link: u32, dst: &Cidr) -> io::Result<()> {
+    let fixed = [family_of(&dst.ip), dst.prefix, 0, 0, TABLE_MAIN, 0, SCOPE_NOWHERE, 0, 0, 0, 0, 0];
+    let (dst, link) = (bytes_of(&dst.ip), link.to_ne_bytes());
+    netlink.change(&message(RTM_DELROUTE, NLM_F_REQUEST | NLM_F_ACK, &fixed, &[(RTA_DST, &dst), (RTA_OIF, &link)]))
 }
 
 /// The routes of one family in the main table.

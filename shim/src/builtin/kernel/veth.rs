@@ -75,7 +75,8 @@ fn add(pair: &Pair, peer: &str, container: &Namespace, host: &Namespace, edition
     add_link(&container.netlink, "veth", &own, &[(VETH_INFO_PEER, &other)])
 }
 
-fn random_name() -> io::Result<String> {
+/// A name as upstream gives it to links for which nobody has chosen one.
+pub fn random_name() -> io::Result<String> {
     let mut random = [0; 4];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
     Ok(format!("veth{:08x}", u32::from_be_bytes(random)))
