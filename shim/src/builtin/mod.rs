@@ -112,7 +112,8 @@ pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -
 }
 
 /// The plugins that `read` knows.
-pub const PLUGINS: [&str; 4] = ["bridge", "host-local", "loopback", "static"];
+pub const PLUGINS: [&str; 10] =
+    ["bridge", "host-device", "host-local", "ipvlan", "loopback", "macvlan", "ptp", "static", "tuning", "vlan"];
 
 /// Those of them that others call for addresses.
 pub const IPAMS: [&str; 2] = ["host-local", "static"];
