@@ -11,8 +11,8 @@ use crate::base::identity::{Birth, Inode, NetnsIdentity};
 use crate::sys;
 
 /// The file systems of namespaces; the second one before Linux 3.19.
-const NSFS: i64 = 0x6e73_6673;
-const PROC: i64 = 0x9fa0;
+pub const NSFS: i64 = 0x6e73_6673;
+pub const PROC: i64 = 0x9fa0;
 /// Far above the few interfaces of a namespace before its ADD. A call with more names none.
 const LINKS_MAX: usize = 1_000;
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::builtin::go::address::ip_text;
-use crate::builtin::go::words::{errno_words, link_words, path_error};
+use crate::builtin::go::words::{errno_words, link_words};
 use crate::builtin::kernel::addresses::{add_address, addresses, AF_INET6, IFA_F_DADFAILED, IFA_F_TENTATIVE};
 use crate::builtin::kernel::links::{link_by_name, set_up, Link, OPER_UP};
 use crate::builtin::kernel::routes::{add_route, NewRoute};
@@ -60,18 +60,15 @@ fn enable_ipv6(name: &str, edition: Edition) -> Result<(), String> {
         let sysctl_name = format!("net/ipv6/conf/{}/disable_ipv6", interface);
         // A kernel without IPv6 refuses the address later.
         if let Some(value) = sysctl::get(&sysctl_name).ok().filter(|value| value != "0") {
-            sysctl::set(&sysctl_name, "0").map_err(|error| {
-                let why = path_error("open", &format!("/proc/sys/{}", sysctl_name), &error);
+            sysctl::set(&sysctl_name, "0").map_err(|why| {
                 format!("failed to enable IPv6 for interface \"{}\" ({}={}): {}", interface, sysctl_name, value, why)
             })?;
         }
     }
     if edition.is_new() {
         let sysctl_name = format!("net/ipv6/conf/{}/keep_addr_on_down", name);
-        sysctl::set(&sysctl_name, "1").map_err(|error| {
-            let why = path_error("open", &format!("/proc/sys/{}", sysctl_name), &error);
-            format!("failed to enable keep_addr_on_down for interface \"{}\": {}", name, why)
-        })?;
+        sysctl::set(&sysctl_name, "1")
+            .map_err(|why| format!("failed to enable keep_addr_on_down for interface \"{}\": {}", name, why))?;
     }
     Ok(())
 }

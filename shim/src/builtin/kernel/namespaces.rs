@@ -8,11 +8,8 @@ use std::path::Path;
 
 use crate::builtin::go::words::{errno_words, path_error};
 use crate::net::netlink::Netlink;
+use crate::net::netns::{NSFS, PROC};
 use crate::sys;
-
-/// The file systems of namespaces.
-const NSFS: i64 = 0x6e73_6673;
-const PROC: i64 = 0x9fa0;
 
 /// One namespace, with a socket in it.
 pub struct Namespace {
