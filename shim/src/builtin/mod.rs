@@ -34,6 +34,10 @@ use crate::cni::verb::Verb;
 /// The code of an error for which CNI has none, as in the upstream programs.
 const INTERNAL: u32 = 999;
 
+/// These serve a call only by hand (`levee-shim plugin`). Few of their good calls have been compared yet, in a virtual
+/// machine: the kernels on which the tests run have no such links.
+const ONLY_BY_HAND: [&str; 2] = ["ipvlan", "vlan"];
+
 /// Why a built-in plugin leaves a call to the program.
 #[derive(Debug, PartialEq)]
 pub struct Unsupported(pub String);
@@ -110,8 +114,11 @@ pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -
     }
 }
 
-/// Whether `run` would serve this call.
+/// Whether `run` would serve this call on a node.
 pub fn supports(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(), Unsupported> {
+    if ONLY_BY_HAND.contains(&plugin) {
+        return Err(Unsupported(format!("the plugin {} is built in only for use by hand", plugin)));
+    }
     read(plugin, call, stdin).map(drop)
 }
 
