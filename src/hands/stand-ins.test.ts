@@ -70,7 +70,7 @@ test("StandIns follows the setting", () => {
   const { standIns } = told(["bridge", "host-local"]);
   expect(wordsOf(standIns, "bridge")).toEqual(["bridge any 1.9.1", "host-local any 1.9.1"]);
   expect(wordsOf(standIns, "bridge", true)).toEqual(["bridge absent 1.9.1", "host-local absent 1.9.1"]);
-  expect(wordsOf(standIns, "vlan")).toEqual(["host-local any 1.9.1"]);
+  expect(wordsOf(standIns, "ptp")).toEqual(["host-local any 1.9.1"]);
 });
 
 test("StandIns learns nothing from a description of another form", () => {

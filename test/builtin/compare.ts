@@ -1,4 +1,4 @@
-import type { Case, Server, Upstream } from "./case.ts";
+import type { Case, Server, Step, Upstream } from "./case.ts";
 import { Names, snapshot } from "./snapshot.ts";
 import { isUnsupported, World, type Answer } from "./world.ts";
 
@@ -35,8 +35,7 @@ async function play(
   for (const [at, step] of of.steps.entries()) {
     const by = server(at);
     const untouched = by === "built-in" && at === 0 ? await snapshot(world) : undefined;
-    let answer = await world.call(step, by);
-    if (isUnsupported(answer) && at > 0 && of.mayLeaveLater === true) answer = await world.call(step, "program");
+    const answer = await callEither(world, step, by, of.mayLeaveLater === true);
     if (isUnsupported(answer)) {
       // Only the first step can tell: a program may have made what the built-in plugin does not know.
       if (untouched === undefined)
@@ -50,6 +49,14 @@ async function play(
       lines.push(...names.plainSnapshot(await snapshot(world)).map((line) => `${at} ${line}`));
   }
   return lines;
+}
+
+/** As on a node: what the built-in plugin refuses later than in an ADD, the program serves. */
+async function callEither(world: World, step: Step, by: Server, mayLeave: boolean): Promise<Answer> {
+  const answer = await world.call(step, by);
+  const { command, id, ifname } = step;
+  const isLeft = mayLeave && command !== "ADD" && isUnsupported(answer);
+  return isLeft ? world.call({ command, id, ifname }, "program") : answer;
 }
 
 function said(label: string, answer: Answer, names: Names): readonly string[] {

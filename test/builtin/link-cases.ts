@@ -19,7 +19,7 @@ const mishaps = (ifname: string): readonly string[] => [
   `box ip addr flush dev ${ifname} 2>/dev/null || true`,
   `box ip route flush table main 2>/dev/null || true`,
   `box ip link set ${ifname} address 02:00:00:00:00:77 2>/dev/null || true`,
-  "host ip link delete up0",
+  "host ip link delete up0 2>/dev/null || true",
 ];
 
 export function macvlanCase(random: Random, upstream: Upstream): Case {
@@ -112,7 +112,9 @@ function withIpam({ random, upstream, plugin, conf, withoutIpam }: Parts): Case 
     name: "net",
     type: plugin,
     ...conf,
-    ...(oneIn(random, 30) ? { dns: some(random, 50, { nameservers: ["10.0.0.53"], domain: "a.b", search: [], options: ["x"] }) } : {}),
+    ...(oneIn(random, 30)
+      ? { dns: some(random, 50, { nameservers: ["10.0.0.53"], domain: "a.b", search: [], options: ["x"] }) }
+      : {}),
     ...(ipam === undefined ? some(random, 30, { ipam: {} }) : { ipam, ...merged(conf, wished) }),
   };
   const args = random.pick(["", "", "", "IgnoreUnknown=1;K8S_POD_NAME=p", "IgnoreUnknown=1;MAC=02:11:22:33:44:55"]);
@@ -122,7 +124,10 @@ function withIpam({ random, upstream, plugin, conf, withoutIpam }: Parts): Case 
 
 /** Both may have a runtimeConfig. */
 function merged(conf: Members, wished: Members): Members {
-  const runtimeConfig = { ...(conf["runtimeConfig"] as Members | undefined), ...(wished["runtimeConfig"] as Members | undefined) };
+  const runtimeConfig = {
+    ...(conf["runtimeConfig"] as Members | undefined),
+    ...(wished["runtimeConfig"] as Members | undefined),
+  };
   return { ...wished, ...(Object.keys(runtimeConfig).length > 0 ? { runtimeConfig } : {}) };
 }
 

@@ -15,8 +15,6 @@ const makers = builtInPlugins.map(([, make]) => make);
 /** What is there before: links to make others on, and one to tune. */
 const before = [...uplinks, "box ip link add tun0 type veth peer name tun1"];
 const known = new Set(["lo", "tun0", "tun1"]);
-/** These refuse a DEL if the link of the host, or the container's, is not there. */
-const maybeRefusesDel = new Set(["host-device", "vlan", "ipvlan"]);
 const lanes = 3;
 
 /** The parts of a path decide where files are made, so a damaged one is not tried. */
@@ -52,7 +50,8 @@ async function tryOne(world: World, asked: Asked): Promise<string | undefined> {
   if (isUnsupported(added)) return undefined;
   const deleted = await world.callWith({ ...add, command: "DEL" }, "built-in", asked);
   const left = await leftIn(world);
-  const isDeleted = deleted.exit === 0 || (maybeRefusesDel.has(asked.plugin) && added.exit === 1 && deleted.exit === 1);
+  // What made the ADD fail may make the DEL fail too: a link of the host that is not there, a name too long for a file.
+  const isDeleted = deleted.exit === 0 || (added.exit === 1 && deleted.exit === 1);
   const isGood = isProper(added) && isDeleted && left.length === 0;
   return isGood
     ? ""

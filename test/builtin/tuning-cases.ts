@@ -3,7 +3,12 @@ import type { Case, Step, Upstream } from "./case.ts";
 import { cniVersion, life, oneIn, some } from "./chance.ts";
 
 /** With several sysctls upstream says by chance which one was refused, so a refused one is alone. */
-const good = ["net.ipv4.conf.IFNAME.arp_filter", "net/ipv4/conf/IFNAME/arp_notify", "net.ipv6.conf.all.forwarding", "net.ipv4.ip_forward"];
+const good = [
+  "net.ipv4.conf.IFNAME.arp_filter",
+  "net/ipv4/conf/IFNAME/arp_notify",
+  "net.ipv6.conf.all.forwarding",
+  "net.ipv4.ip_forward",
+];
 const refused: readonly (readonly [string, string])[] = [
   ["net.ipv4.conf.IFNAME.missing", "1"],
   ["net.ipv4.ip_forward", "x"],
@@ -27,12 +32,23 @@ export function tuningCase(random: Random, upstream: Upstream): Case {
       sysctl: sysctls(random),
     }),
     ...(upstream.version === "1.9.1" ? some(random, 30, { txQLen: random.pick([0, 77, 1000]) }) : {}),
-    ...some(random, 10, { runtimeConfig: { mac: "02:00:00:00:00:03" }, capabilities: { mac: true }, dns: { domain: "a" } }),
+    ...some(random, 10, {
+      runtimeConfig: { mac: "02:00:00:00:00:03" },
+      capabilities: { mac: true },
+      dns: { domain: "a" },
+    }),
     ...some(random, 2, { args: { cni: { mtu: 1300 } }, txQLen: 5, mtu: -1, unknown: 1 }),
     ...(oneIn(random, 95) ? { prevResult: resultBefore(random, version) } : {}),
   };
   const args = random.pick(["", "", "", "IgnoreUnknown=1;MAC=02:11:22:33:44:55"]);
-  return { seed: random.seed, plugin: "tuning", conf, args, before: worldBefore(random), steps: steps(random, version) };
+  return {
+    seed: random.seed,
+    plugin: "tuning",
+    conf,
+    args,
+    before: worldBefore(random),
+    steps: steps(random, version),
+  };
 }
 
 function sysctls(random: Random): Record<string, string> {

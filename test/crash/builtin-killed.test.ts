@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { distributionPlugins, ip } from "../lab/lab.ts";
+import { seed } from "./seed.ts";
 
 // Some two hundred short calls on a machine that may be busy.
 setDefaultTimeout(240_000);
@@ -42,8 +43,8 @@ function call(command: "ADD" | "DEL", through: readonly string[] = [], program?:
     PATH: process.env["PATH"] ?? "",
   };
   const own = program === undefined ? [shim, "plugin", "bridge", "1.1.1"] : [program];
-  const [first = "", ...rest] = ["ip", "netns", "exec", names.host, ...through, ...own];
-  const { status, stdout, stderr } = spawnSync(first, rest, { env, input: JSON.stringify(conf), encoding: "utf8" });
+  const args = ["netns", "exec", names.host, ...through, ...own];
+  const { status, stdout, stderr } = spawnSync("ip", args, { env, input: JSON.stringify(conf), encoding: "utf8" });
   return { status, output: `${stdout}${stderr}` };
 }
 
@@ -52,15 +53,19 @@ function instantsOf(command: "ADD" | "DEL"): readonly (readonly [name: string, c
   const log = join(folder, "strace");
   expect(call(command, ["strace", "-o", log])).toMatchObject({ status: 0 });
   const counts = new Map<string, number>();
-  return readFileSync(log, "utf8")
-    .split("\n")
-    .flatMap((line) => /^([a-z_0-9]+)\(/u.exec(line)?.[1] ?? [])
-    .map((name) => {
-      const count = (counts.get(name) ?? 0) + 1;
-      counts.set(name, count);
-      return [name, count] as const;
-    })
-    .filter(([name]) => !["execve", "exit_group", "brk", "rt_sigaction"].includes(name));
+  return (
+    readFileSync(log, "utf8")
+      .split("\n")
+      .flatMap((line) => /^([a-z_0-9]+)\(/u.exec(line)?.[1] ?? [])
+      .map((name) => {
+        const count = (counts.get(name) ?? 0) + 1;
+        counts.set(name, count);
+        return [name, count] as const;
+      })
+      .filter(([name]) => !["execve", "exit_group", "brk", "rt_sigaction"].includes(name))
+      // Every second one, by the seed the even or the odd ones: two runs of the tests have all of them.
+      .filter((_, index) => index % 2 === seed % 2)
+  );
 }
 
 function killedAt(command: "ADD" | "DEL", [name, count]: readonly [string, number]): Ended {
@@ -83,10 +88,10 @@ function left(): readonly string[] {
 }
 
 test.skipIf(Bun.which("strace") === null || !existsSync(`${distributionPlugins}/bridge`))(
-  "a built-in killed before any of its system calls leaves nothing that DEL does not remove",
+  `a built-in killed before any of its system calls leaves nothing that DEL does not remove (seed ${seed})`,
   () => {
     const instants = instantsOf("ADD");
-    expect(instants.length).toBeGreaterThan(60);
+    expect(instants.length).toBeGreaterThan(30);
     expect(call("DEL")).toEqual({ status: 0, output: "" });
     let killed = 0;
     instants.forEach((instant, index) => {
@@ -105,7 +110,7 @@ test.skipIf(Bun.which("strace") === null || !existsSync(`${distributionPlugins}/
 );
 
 test.skipIf(Bun.which("strace") === null)(
-  "a DEL of a built-in killed before any of its system calls is finished by the next one",
+  `a DEL of a built-in killed before any of its system calls is finished by the next one (seed ${seed})`,
   () => {
     expect(call("ADD")).toMatchObject({ status: 0 });
     const instants = instantsOf("DEL");

@@ -79,7 +79,9 @@ impl HostDevice {
             return Err(Unsupported(format!("the alias of {} is no plain name of an interface", call.ifname)));
         }
         let is_taken = |netlink: &Netlink| link_by_name(netlink, &link.alias).is_ok();
-        let is_taken_inside = link.alias != link.name && look_inside(call, is_taken).unwrap_or(false);
+        // Older editions rename the link before they move it.
+        let is_renamed_inside = !self.edition.is_new() && link.alias != link.name;
+        let is_taken_inside = is_renamed_inside && look_inside(call, is_taken).unwrap_or(false);
         match is_taken_inside || Netlink::open().map_or(false, |host| is_taken(&host)) {
             true => Err(Unsupported(format!("there is another interface {}", link.alias))),
             false => Ok(()),

@@ -8,7 +8,7 @@ use crate::builtin::ipam::Ipam;
 use crate::builtin::kernel::child::{add_child, Child};
 use crate::builtin::kernel::configure::configure;
 use crate::builtin::kernel::links::{delete_link, set_up, Link};
-use crate::builtin::kernel::master::{check_mtu, find_master, read_master};
+use crate::builtin::kernel::master::{find_master_for, read_master};
 use crate::builtin::kernel::namespaces::Namespace;
 use crate::builtin::kernel::sysctl;
 use crate::builtin::result::{CniResult, Dns, Interface};
@@ -62,15 +62,8 @@ impl Macvlan {
         Ok(macvlan)
     }
 
-    /// The link below and the MTU, if they fit each other.
-    fn load(&self, host: &Namespace) -> Result<(Link, u32), String> {
-        let master = find_master(&host.netlink, &self.master)?;
-        let mtu = check_mtu(self.mtu, &master)?;
-        Ok((master, mtu))
-    }
-
     fn add_link(&self, call: &PluginCall, host: &Namespace) -> Result<(Link, Namespace), String> {
-        let (master, mtu) = self.load(host)?;
+        let (master, mtu) = find_master_for(&host.netlink, &self.master, self.mtu)?;
         // Upstream prints the namespace that it could not open instead of its path.
         let container = Namespace::open(&call.netns)
             .map_err(|why| format!("failed to open netns %!q(<nil>): {}", why.message()))?;
@@ -119,7 +112,7 @@ impl Plugin for Macvlan {
     }
 
     fn check(&self, call: &PluginCall) -> Result<(), Failure> {
-        self.load(&Namespace::own()?)?;
+        find_master_for(&Namespace::own()?.netlink, &self.master, self.mtu)?;
         let container = attached::open_container(call)?;
         if let Some(ipam) = &self.ipam {
             ipam.check(call)?;
@@ -134,7 +127,7 @@ impl Plugin for Macvlan {
     fn del(&self, call: &PluginCall) -> Result<(), Failure> {
         // Older editions refuse a DEL when the link below is gone.
         if !self.edition.is_new() {
-            self.load(&Namespace::own()?)?;
+            find_master_for(&Namespace::own()?.netlink, &self.master, self.mtu)?;
         }
         if let Some(ipam) = &self.ipam {
             ipam.del(call)?;

@@ -35,6 +35,10 @@ use crate::cni::verb::Verb;
 /// The code of an error for which CNI has none, as in the upstream programs.
 const INTERNAL: u32 = 999;
 
+/// These serve a call only by hand (`levee-shim plugin`). Few of their good calls have been compared yet, in a virtual
+/// machine: the kernels on which the tests run have no such links.
+const ONLY_BY_HAND: [&str; 2] = ["ipvlan", "vlan"];
+
 /// Why a built-in plugin leaves a call to the program.
 #[derive(Debug, PartialEq)]
 pub struct Unsupported(pub String);
@@ -111,9 +115,9 @@ pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -
     }
 }
 
-/// The plugins that `read` knows.
-pub const PLUGINS: [&str; 10] =
-    ["bridge", "host-device", "host-local", "ipvlan", "loopback", "macvlan", "ptp", "static", "tuning", "vlan"];
+/// The plugins that `supports` knows.
+pub const PLUGINS: [&str; 8] =
+    ["bridge", "host-device", "host-local", "loopback", "macvlan", "ptp", "static", "tuning"];
 
 /// Those of them that others call for addresses.
 pub const IPAMS: [&str; 2] = ["host-local", "static"];
@@ -133,8 +137,11 @@ pub fn ipam_of(stdin: &[u8]) -> Option<String> {
     own.object("ipam").ok()?.text("type").ok()?.map(str::to_string)
 }
 
-/// Whether `run` would serve this call.
+/// Whether `run` would serve this call on a node.
 pub fn supports(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(), Unsupported> {
+    if ONLY_BY_HAND.contains(&plugin) {
+        return Err(Unsupported(format!("the plugin {} is built in only for use by hand", plugin)));
+    }
     read(plugin, call, stdin).map(drop)
 }
 
@@ -164,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_plugins_is_the_one_that_is_read() {
+    fn the_list_of_plugins_is_the_one_that_serves_on_a_node() {
         let names = "bridge host-device host-local ipvlan loopback macvlan portmap ptp static tuning vlan";
         let call = PluginCall {
             edition: Edition::V1_9_1,
@@ -176,7 +183,7 @@ mod tests {
         };
         for name in names.split(' ') {
             let why = supports(name, &call, br#"{"cniVersion":"1.1.0","name":"n"}"#).err().map(|why| why.0);
-            let is_known = why != Some(format!("no plugin {} is built in", name));
+            let is_known = !why.unwrap_or_default().contains(&format!("plugin {} is built in", name));
             assert_eq!(PLUGINS.contains(&name), is_known, "{}", name);
         }
         assert!(IPAMS.iter().all(|name| PLUGINS.contains(name)));

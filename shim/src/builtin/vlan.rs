@@ -6,7 +6,7 @@ use crate::builtin::ipam::Ipam;
 use crate::builtin::kernel::child::{add_child, Child};
 use crate::builtin::kernel::configure::configure;
 use crate::builtin::kernel::links::Link;
-use crate::builtin::kernel::master::{check_mtu, find_master, read_master};
+use crate::builtin::kernel::master::{find_master_for, read_master};
 use crate::builtin::kernel::namespaces::Namespace;
 use crate::builtin::result::{CniResult, Dns};
 use crate::builtin::{Edition, Failure, Plugin, PluginCall, Unsupported};
@@ -47,15 +47,8 @@ impl Vlan {
         Ok(vlan)
     }
 
-    /// The link below and the MTU, if they fit each other.
-    fn load(&self, host: &Namespace) -> Result<(Link, u32), String> {
-        let master = find_master(&host.netlink, &self.master)?;
-        let mtu = check_mtu(self.mtu, &master)?;
-        Ok((master, mtu))
-    }
-
     fn add_link(&self, call: &PluginCall, host: &Namespace) -> Result<(Link, Namespace), String> {
-        let (master, mtu) = self.load(host)?;
+        let (master, mtu) = find_master_for(&host.netlink, &self.master, self.mtu)?;
         let container = attached::open_container(call)?;
         let id = self.id.to_ne_bytes();
         let data: [Attribute; 1] = [(IFLA_VLAN_ID, &id)];
@@ -111,7 +104,7 @@ impl Plugin for Vlan {
     }
 
     fn del(&self, call: &PluginCall) -> Result<(), Failure> {
-        self.load(&Namespace::own()?)?;
+        find_master_for(&Namespace::own()?.netlink, &self.master, self.mtu)?;
         self.ipam.del(call)?;
         Ok(attached::remove(call)?)
     }

@@ -3,13 +3,11 @@ export const builtinPlugins = [
   "bridge",
   "host-device",
   "host-local",
-  "ipvlan",
   "loopback",
   "macvlan",
   "ptp",
   "static",
   "tuning",
-  "vlan",
 ] as const;
 
 export type BuiltinPlugin = (typeof builtinPlugins)[number];

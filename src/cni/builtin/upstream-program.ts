@@ -17,26 +17,22 @@ const debian: Readonly<Record<BuiltinPlugin, readonly string[]>> = {
   "bridge": ["Qngu0Sr54mMMFfM6i5ht", "i_DXc7vC96zr0hL671sv"],
   "host-device": ["bs4vEvLz4FNVsXhqkUjk", "EN6lvwh-lKBG90x5SKrD"],
   "host-local": ["JrBT-X34_8RHTjCI6Oxj", "Gzpqk7Q-N5x_PEQs4ow3"],
-  "ipvlan": ["zmR6I84tICGHVSpqnMOJ", "973VQTWb0xsYN16q8chG"],
   "loopback": ["_Bx_1PMUyfZxwED3_Kvx", "n0S8TU8j7U0RRVvvgOHn"],
   "macvlan": ["PN7NNqDdeFDV0AbMr30p", "H0tn2luXioKCfSG4-2kE"],
   "ptp": ["0AVTKPB1jFzErKyszvQa", "V1-aFIpJ5J3OzuxW6afD"],
   "static": ["fwaX4a5KqPeiSwy1T8Kp", "mkFUUjh4HvVqkKFiM4D5"],
   "tuning": ["sBoHpmttvn924wLU-OFc", "DcOkjrF-Qzykhpyb16LJ"],
-  "vlan": ["cbqxnqagPOj_PBGQQdde", "SuZLoKkRprT2mDTEcvY8"],
 };
 
 const folders: Readonly<Record<BuiltinPlugin, "ipam" | "main" | "meta">> = {
   "bridge": "main",
   "host-device": "main",
   "host-local": "ipam",
-  "ipvlan": "main",
   "loopback": "main",
   "macvlan": "main",
   "ptp": "main",
   "static": "ipam",
   "tuning": "meta",
-  "vlan": "main",
 };
 
 /**

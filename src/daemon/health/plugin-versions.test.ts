@@ -57,9 +57,9 @@ test("PluginVersions asks nothing of a hand that has its hands full, and comes b
 test("PluginVersions takes a missing program for built in only if a hand serves it, and asks for no other name", async () => {
   const asked: string[] = [];
   const versions = new PluginVersions();
-  const wanted = new Map(["bridge", "portmap", "vlan"].map((name) => [name, undefined]));
-  await versions.ask(handWith({ bridge: { failure: "missing" }, vlan: { failure: "missing" } }, asked), wanted, ["/a"]);
-  expect(asked).toEqual(["VERSION bridge in /a", "VERSION vlan in /a"]);
+  const wanted = new Map(["bridge", "portmap", "ptp"].map((name) => [name, undefined]));
+  await versions.ask(handWith({ bridge: { failure: "missing" }, ptp: { failure: "missing" } }, asked), wanted, ["/a"]);
+  expect(asked).toEqual(["VERSION bridge in /a", "VERSION ptp in /a"]);
   expect(versions.isBuiltIn("bridge")).toBe(false);
   const newer = handWith({ bridge: { builtIn: "1.9.1", stdout: '{"supportedVersions":["1.1.0"]}' } }, asked);
   await versions.ask(newer, wanted, ["/a"]);

@@ -41,10 +41,12 @@ fn default_link(netlink: &Netlink) -> Result<u32, String> {
     Err("no default route interface found".to_string())
 }
 
-/// The MTU may be at most that of the link below.
-pub fn check_mtu(mtu: i64, master: &Link) -> Result<u32, String> {
+/// The link of this name and an MTU for the one on top of it, which may be at most that of the link; 0 leaves it to the
+/// kernel.
+pub fn find_master_for(netlink: &Netlink, name: &str, mtu: i64) -> Result<(Link, u32), String> {
+    let master = find_master(netlink, name)?;
     match u32::try_from(mtu) {
-        Ok(mtu) if mtu <= master.mtu => Ok(mtu),
+        Ok(mtu) if mtu <= master.mtu => Ok((master, mtu)),
         _ => Err(format!("invalid MTU {}, must be [0, master MTU({})]", mtu, master.mtu)),
     }
 }
