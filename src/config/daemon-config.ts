@@ -8,6 +8,7 @@ import { readBuiltinChoice } from "./builtin-choice.ts";
 import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
+import { flagKnobs } from "./flag-knobs.ts";
 import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
@@ -15,7 +16,6 @@ import type { PodSelector } from "./pod-selector.ts";
 import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 import { readTracesEndpoint } from "./traces-endpoint.ts";
-import { flagKnobs } from "./word-knobs.ts";
 
 /** daemon-config.json: Multus' settings and Levee's own, read once at the start. */
 export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey, number>> {
@@ -30,6 +30,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly runtimeCniDir: string;
   readonly socketDir: string;
   readonly daemonSocketDir: string | undefined;
+  /** Where `multus.sock` is served; undefined when off. */
+  readonly multusSocketDir: string | undefined;
   /** The ticket of `levee-shim gate check`; undefined when off. */
   readonly gateFile: string | undefined;
   readonly logLevel: LogLevel;
@@ -45,6 +47,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly tracesCaFile: string | undefined;
   /** Whether running pods are attached and detached when their annotation changes. */
   readonly hotPlug: boolean;
+  /** Whether the claims of devices are told which interface each has become. */
+  readonly claimNetworkData: boolean;
   readonly builtinPlugins: BuiltinChoice;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
@@ -73,6 +77,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     criticalPods: readCriticalPods(from),
     tracesEndpoint: readTracesEndpoint(from, notices),
     hotPlug: from.flag("hotPlug") ?? flagKnobs.hotPlug.default,
+    claimNetworkData: from.flag("claimNetworkData") ?? flagKnobs.claimNetworkData.default,
     builtinPlugins: readBuiltinChoice(from),
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
@@ -121,6 +126,7 @@ type OwnSettings = Pick<
   | "runtimeCniDir"
   | "socketDir"
   | "daemonSocketDir"
+  | "multusSocketDir"
   | "gateFile"
   | "tracesHeadersFile"
   | "tracesCaFile"
@@ -138,6 +144,7 @@ function readOwn(from: SettingsReader): OwnSettings {
     runtimeCniDir: from.path("runtimeCniDir", pathKnobs.runtimeCniDir.bytesMax) ?? pathKnobs.runtimeCniDir.default,
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
+    multusSocketDir: from.path("multusSocketDir", pathKnobs.multusSocketDir.bytesMax),
     gateFile: from.path("gateFile", pathKnobs.gateFile.bytesMax),
     tracesHeadersFile: from.path("tracesHeadersFile", pathKnobs.tracesHeadersFile.bytesMax),
     tracesCaFile: from.path("tracesCaFile", pathKnobs.tracesCaFile.bytesMax),

@@ -1,6 +1,7 @@
-import { count, ms, type Knob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
+import { flagKnobs } from "./flag-knobs.ts";
+import { count, ms, offPath, type Knob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
 import { timeBudgets } from "./time-budgets.ts";
-import { choiceKnobs, flagKnobs, listKnobs, urlKnobs } from "./word-knobs.ts";
+import { choiceKnobs, listKnobs, urlKnobs } from "./word-knobs.ts";
 
 /**
  * Every number setting of daemon-config.json; time-budgets.ts has the times of a call. A check compares docs/knobs.md
@@ -149,14 +150,14 @@ export const pathKnobs = {
     reason: "The same folder as the shim sees it on the host; the default is `socketDir` without a leading `/host`.",
     origin: "multus",
   },
-  gateFile: {
-    unit: "path",
-    default: undefined,
-    bytesMax: 1_024,
-    reason:
-      "File in memory, such as `/host/run/levee/gate`, in which the daemon keeps whether its node may be rebooted, for `levee-shim gate check`; off unless set.",
-    origin: "levee",
-  },
+  multusSocketDir: offPath(
+    72,
+    "Folder in which the daemon also answers on `multus.sock` as Multus' daemon does, such as `/host/run/multus`: for `multus-shim` and `multus-dynamic-networks-controller` [during a move](migrate.md#multussock-during-the-move). It needs the resident hand; off unless set.",
+  ),
+  gateFile: offPath(
+    1_024,
+    "File in memory, such as `/host/run/levee/gate`, in which the daemon keeps whether its node may be rebooted, for `levee-shim gate check`; off unless set.",
+  ),
   tracesHeadersFile: {
     unit: "path",
     default: undefined,

@@ -1,5 +1,5 @@
 import { builtinPlugins } from "../cni/builtin/builtin-plugins.ts";
-import type { ChoiceKnob, FlagKnob, ListKnob, UrlKnob } from "./knob.ts";
+import type { ChoiceKnob, ListKnob, UrlKnob } from "./knob.ts";
 
 /** Settings that are neither numbers, paths nor ports. */
 export const listKnobs = {
@@ -24,16 +24,6 @@ export const urlKnobs = {
     origin: "levee",
   },
 } as const satisfies Record<string, UrlKnob>;
-
-export const flagKnobs = {
-  hotPlug: {
-    unit: "boolean",
-    default: true,
-    reason:
-      "Whether a change of the networks annotation of a running pod [attaches and detaches](hot-plug.md). It needs the resident hand. Turn it off where another controller does this, and where who may patch a pod must not choose its networks.",
-    origin: "levee",
-  },
-} as const satisfies Record<string, FlagKnob>;
 
 export const choiceKnobs = {
   builtinPlugins: {
