@@ -36,6 +36,6 @@ function isOurs(label: string): boolean {
   return label.toLowerCase().includes("levee");
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

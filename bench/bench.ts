@@ -1,6 +1,6 @@
 import { floorCaller } from "./contenders/floor.ts";
 import type { Contender } from "./contenders/contender.ts";
-import { Levee } from "./contenders/levee.ts";
+import { builtIn, Levee, withPrograms } from "./contenders/levee.ts";
 import { Multus, multusKinds, multusLabel } from "./contenders/multus.ts";
 import type { StormFigures } from "./storm/figures.ts";
 import { Ground } from "./ground/ground.ts";
@@ -17,6 +17,8 @@ export interface BenchOptions {
 
 /** How often the floor is measured. The median counts. */
 const floorRuns = 3;
+/** A larger floor takes a minute and varies little. */
+const oftenMax = 219;
 
 /** The run with the median time, and the times of all runs. */
 type Floor = StormOutcome & { readonly runsMs: readonly number[] };
@@ -25,7 +27,9 @@ type Floor = StormOutcome & { readonly runsMs: readonly number[] };
 export class Bench {
   readonly ground: Ground;
   readonly options: BenchOptions;
-  readonly levee: Contender;
+  readonly levee: Levee;
+  /** Levee without built-in plugins. */
+  readonly programs: Levee;
   /** Releases of Multus, or the reason why they are missing. */
   readonly peers: readonly (Contender | { readonly label: string; readonly missing: string })[];
   #smallStorm: StormFigures | undefined;
@@ -35,7 +39,8 @@ export class Bench {
     this.ground = ground;
     this.options = options;
     this.peers = peers;
-    this.levee = new Levee(ground);
+    this.levee = new Levee(ground, builtIn);
+    this.programs = new Levee(ground, withPrograms);
   }
 
   static async start(folder: string, options: BenchOptions): Promise<Bench> {
@@ -77,10 +82,10 @@ export class Bench {
 
   async #measureFloor(pods: number): Promise<Floor> {
     const outcomes: StormOutcome[] = [];
-    while (outcomes.length < (this.options.isQuick ? 1 : floorRuns)) {
+    while (outcomes.length < (this.options.isQuick || pods > oftenMax ? 1 : floorRuns)) {
       await this.ground.clear();
       const caller = await floorCaller(this.ground);
-      outcomes.push(await storm(this.ground, caller, { pods: stormPods(pods), late: [], cutMs: 120_000 }));
+      outcomes.push(await storm(this.ground, caller, { pods: stormPods(pods), late: [], cutMs: 300_000 }));
     }
     const runsMs = outcomes.map(({ tookMs }) => tookMs ?? Infinity);
     const middle = outcomes[runsMs.indexOf(medianOf(runsMs))];

@@ -19,6 +19,7 @@ const first = "storm219";
 const shown = ["storm219", "storm219cpu", "node"] as const;
 /** Plots without a table of pods, with their texts. */
 const plots = {
+  parts: "Where the time of one ADD goes: the plugins alone, Levee with built-in plugins and with programs, Multus",
   sequential: "ADD and DEL of one pod on two networks: directly, through Levee and through Multus",
   shim: "One CNI call with nothing behind it: levee-shim and multus-shim",
 } as const;

@@ -70,7 +70,7 @@ async function leveeDelete(bench: Bench, node: RunningNode, pods: number): Promi
   const others = await Bystanders.make(bench.ground, node);
   const [tookMs] = await Promise.all([deleteAll(outcome), others.arrive()]);
   await others.leave();
-  return { tookMs, othersMs: others.waitsMs, left: await leftBehind(bench.ground) };
+  return { tookMs, othersMs: others.waitsMs, left: await leftBehind(bench) };
 }
 
 /** Time until the last pod is deleted; undefined if one delete failed. */

@@ -26,7 +26,7 @@ export async function hang(bench: Bench): Promise<Cell> {
     bench.say("waiting for the last calls to end");
     await outcome.settled;
     await outcome.fleet.deleteAll(AbortSignal.timeout(cutMs));
-    const left = await leftBehind(bench.ground);
+    const left = await leftBehind(bench);
     return cellOf({ pods, outcome, floorMs: floor.tookMs, left });
   });
 }

@@ -19,7 +19,7 @@ export async function kill2s(bench: Bench): Promise<Cell> {
     const attached = attachedCount(outcome.records);
     await outcome.settled;
     await outcome.fleet.deleteAll(AbortSignal.timeout(60_000));
-    const left = await leftBehind(bench.ground);
+    const left = await leftBehind(bench);
     const title = `${pods} pods at once, 50Mi, the daemon killed every 2 s`;
     const errors = [...new Set(outcome.records.flatMap((record) => record.errors.map(({ message }) => message)))];
     return {

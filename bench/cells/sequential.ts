@@ -1,23 +1,36 @@
 import { randomBytes } from "node:crypto";
 import type { Caller, CallVerb } from "../../src/cli/storm/caller/caller.ts";
 import { netnsNameOf, type FleetPod } from "../../src/cli/storm/fleet.ts";
+import type { TimelineAnswer } from "../../src/wire/node-view.ts";
+import { ask } from "../../test/lab/ask.ts";
 import { barChart } from "../bar-chart.ts";
 import type { Bench } from "../bench.ts";
 import { round, type Cell, type Verdict } from "../cell.ts";
 import type { RunningNode } from "../contenders/contender.ts";
 import { floorCaller } from "../contenders/floor.ts";
+import { Levee } from "../contenders/levee.ts";
+import { stackedChart, type StackedRow } from "../stacked-chart.ts";
 import { stormPods } from "../storm/pods.ts";
-import { timedCells, timedHeader, timedRow, type TimedRow } from "../timed-row.ts";
+import { timedCells, timedHeader, timedRow } from "../timed-row.ts";
 
 /** The first pods create the bridges and warm the page cache for all contenders. They do not count. */
 const warmUp = 3;
+/** With built-in plugins: of the time of the plugins run directly, and what is not in the plugins. */
+const builtInShare = 0.5;
+const ownMsMax = 3;
+/** With programs: more than the plugins run directly. */
 const addedMs = 10;
+const floor = "the two delegates directly";
 
 interface Runner {
   readonly label: string;
   readonly caller: Caller;
+  /** Of a Levee, which can say how long the plugins of an ADD took. */
+  readonly socketDir?: string;
   readonly add: number[];
   readonly del: number[];
+  /** The plugins' share of each ADD, by the shim's clock. */
+  readonly plugins: number[];
 }
 
 /** Pods one after another on two networks, each contender in turn with the same pod in its own namespace. */
@@ -25,12 +38,13 @@ export async function sequential(bench: Bench): Promise<Cell> {
   await bench.ground.clear();
   const nodes: RunningNode[] = [];
   try {
-    const runners = [runnerOf("the two delegates directly", await floorCaller(bench.ground, 1))];
-    for (const contender of [bench.levee, ...bench.peers.slice(0, 2)]) {
+    const runners = [runnerOf(floor, await floorCaller(bench.ground, 1))];
+    for (const contender of [bench.levee, bench.programs, ...bench.peers.slice(0, 2)]) {
       if ("missing" in contender) continue;
       const node = await contender.start({ limits: {} });
       nodes.push(node);
-      runners.push(runnerOf(contender.label, node.caller));
+      const { socketDir } = contender instanceof Levee ? contender : {};
+      runners.push(runnerOf(contender.label, node.caller, socketDir));
     }
     const count = bench.count(60);
     await measure(bench, runners, count);
@@ -45,18 +59,21 @@ export async function sequential(bench: Bench): Promise<Cell> {
       command: "npm run bench -- sequential",
       header: timedHeader,
       rows: rows.map(timedCells),
-      verdicts: verdictsOf(rows),
-      notes: [],
-      plots: { sequential: barChart({ title, unit: "ms", rows }) },
-      figures: rows,
+      verdicts: verdictsOf(runners),
+      notes: runners.filter(({ socketDir }) => socketDir !== undefined).map(ownNote),
+      plots: {
+        sequential: barChart({ title, unit: "ms", rows }),
+        parts: stackedChart({ title: "Where the time of one ADD on two networks goes", rows: partsOf(runners) }),
+      },
+      figures: { rows, parts: partsOf(runners) },
     };
   } finally {
     for (const node of nodes) await node.stop();
   }
 }
 
-function runnerOf(label: string, caller: Caller): Runner {
-  return { label, caller, add: [], del: [] };
+function runnerOf(label: string, caller: Caller, socketDir?: string): Runner {
+  return { label, caller, ...(socketDir === undefined ? {} : { socketDir }), add: [], del: [], plugins: [] };
 }
 
 async function measure(bench: Bench, runners: readonly Runner[], count: number): Promise<void> {
@@ -67,6 +84,7 @@ async function measure(bench: Bench, runners: readonly Runner[], count: number):
       if (index < warmUp) continue;
       runner.add.push(times.addMs);
       runner.del.push(times.delMs);
+      if (times.pluginsMs !== undefined) runner.plugins.push(times.pluginsMs);
     }
   }
 }
@@ -81,11 +99,13 @@ function inTurn<T>(runners: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? rotated : rotated.toReversed();
 }
 
-async function once(
-  { ground }: Bench,
-  { label, caller }: Runner,
-  pod: FleetPod,
-): Promise<{ readonly addMs: number; readonly delMs: number }> {
+interface Times {
+  readonly addMs: number;
+  readonly delMs: number;
+  readonly pluginsMs: number | undefined;
+}
+
+async function once({ ground }: Bench, { label, caller, socketDir }: Runner, pod: FleetPod): Promise<Times> {
   await ground.netns.add([netnsNameOf(pod)]);
   const netnsPath = ground.netns.path(netnsNameOf(pod));
   const sandbox = { ...pod, containerId: randomBytes(32).toString("hex"), netnsPath };
@@ -96,19 +116,75 @@ async function once(
     if (!end.isOk) throw new Error(`${verb} failed with ${label}: ${end.message}`);
     return tookMs;
   };
-  const times = { addMs: await timed("ADD"), delMs: await timed("DEL") };
+  const addMs = await timed("ADD");
+  const pluginsMs = socketDir === undefined ? undefined : await pluginsOf(socketDir, sandbox);
+  const times = { addMs, pluginsMs, delMs: await timed("DEL") };
   await ground.netns.removeAll();
   return times;
 }
 
-function verdictsOf(rows: readonly TimedRow[]): readonly Verdict[] {
-  const medianOf = (label: string): number => rows.find((row) => row.label === label)?.median ?? Number.NaN;
-  return (["ADD", "DEL"] as const).map((verb) => {
-    const added = round(medianOf(`${verb}: Levee`) - medianOf(`${verb}: the two delegates directly`));
-    return {
-      promise: `one pod at a time: at most ${addedMs} ms added to each ${verb}`,
-      seen: `${added} ms`,
-      holds: added <= addedMs,
-    };
+async function pluginsOf(
+  socketDir: string,
+  { namespace, name, containerId }: { readonly namespace: string; readonly name: string; readonly containerId: string },
+): Promise<number> {
+  const { entries } = await ask<TimelineAnswer>(socketDir, { ask: "timeline", namespace, name });
+  return entries
+    .filter((entry) => entry.what === "ran" && entry.verb === "ADD" && entry.containerId === containerId)
+    .reduce((sum, { tookMs = 0 }) => sum + tookMs, 0);
+}
+
+/** What an ADD takes besides its plugins, call by call. */
+function ownOf({ add, plugins }: Runner): readonly number[] {
+  return add.map((addMs, index) => addMs - (plugins[index] ?? 0));
+}
+
+function median(times: readonly number[]): number {
+  return timedRow("", times).median;
+}
+
+function ownNote(runner: Runner): string {
+  return `${runner.label}: of the median ADD the plugins take ${round(median(runner.plugins))} ms, everything else ${round(median(ownOf(runner)))} ms`;
+}
+
+/** Multus does not tell its plugins' time, so the plugins run directly stand for it. */
+function partsOf(runners: readonly Runner[]): readonly StackedRow[] {
+  const direct = median(runners[0]?.add ?? []);
+  return runners.map((runner) => {
+    const plugins = runner.plugins.length === 0 ? direct : median(runner.plugins);
+    const rest = runner.label === floor ? 0 : Math.max(0, median(runner.add) - plugins);
+    return { label: runner.label, parts: [part("plugins", plugins), part("everything else", rest)] };
   });
+}
+
+function part(name: string, ms: number): StackedRow["parts"][number] {
+  return { name, ms: round(ms) };
+}
+
+function verdictsOf([direct, levee, programs]: readonly Runner[]): readonly Verdict[] {
+  if (direct === undefined || levee === undefined || programs === undefined) return [];
+  const [floorAdd, floorDel] = [median(direct.add), median(direct.del)];
+  const own = median(ownOf(levee));
+  const added = (runner: Runner): number => round(median(runner.add) - floorAdd);
+  return [
+    {
+      promise: `one ADD of two networks takes at most ${builtInShare} × the delegates directly (${round(builtInShare * floorAdd)} ms)`,
+      seen: `${median(levee.add)} ms`,
+      holds: median(levee.add) <= builtInShare * floorAdd,
+    },
+    {
+      promise: `of it, what is not in the plugins is at most ${ownMsMax} ms`,
+      seen: `${round(own)} ms`,
+      holds: own <= ownMsMax,
+    },
+    {
+      promise: `one DEL is no slower than the delegates directly (${floorDel} ms)`,
+      seen: `${median(levee.del)} ms`,
+      holds: median(levee.del) <= floorDel,
+    },
+    {
+      promise: `with built-ins off, at most ${addedMs} ms are added to each ADD`,
+      seen: `${added(programs)} ms`,
+      holds: added(programs) <= addedMs,
+    },
+  ];
 }

@@ -2,6 +2,7 @@ import type { Bench } from "../bench.ts";
 import { round, seconds, type Cell, type Verdict } from "../cell.ts";
 import type { Contender, StartOptions } from "../contenders/contender.ts";
 import { floorLabel } from "../contenders/floor.ts";
+import { Levee } from "../contenders/levee.ts";
 import { mib } from "../storm/meter.ts";
 import { stormPods, vitalPods } from "../storm/pods.ts";
 import { acrossRuns } from "../runs.ts";
@@ -16,6 +17,17 @@ export interface StormCell {
   readonly pods: number;
   readonly syncDelayMs?: number;
   readonly withPeers: boolean;
+  /** Also Levee without built-in plugins. */
+  readonly withPrograms?: boolean;
+}
+
+/** The storm through Levee as it is installed, and through Levee without built-in plugins. */
+interface StormSeen {
+  readonly cell: Cell;
+  readonly levee: StormFigures;
+  readonly programs: StormFigures | undefined;
+  /** The delegates alone, at the same size. */
+  readonly floorMs: number;
 }
 
 /** Contenders that never finish are stopped here. */
@@ -37,12 +49,13 @@ const header = [
 ];
 
 /** The storm of the outage: all pods at once, six critical ones of another namespace 2 s in. */
-export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: Cell; levee: StormFigures }> {
+export async function stormCell(bench: Bench, cell: StormCell): Promise<StormSeen> {
   const pods = bench.count(cell.pods);
-  const floor = await bench.floor(Math.min(pods, bench.count(219)));
+  const floor = await bench.floor(pods);
   bench.say(`${floorLabel}: ${seconds(floor.tookMs)}`);
   const levee = await one(bench, bench.levee, cell);
-  const figures = [levee];
+  const programs = cell.withPrograms === true ? await one(bench, bench.programs, cell) : undefined;
+  const figures = [levee, ...(programs === undefined ? [] : [programs])];
   const absent: string[][] = [];
   for (const peer of cell.withPeers ? bench.peers : []) {
     if ("missing" in peer) absent.push([peer.label, peer.missing, ...header.slice(2).map(() => "–")]);
@@ -67,12 +80,14 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: 
   ];
   return {
     levee,
+    programs,
+    floorMs: floor.tookMs,
     cell: {
       name: cell.name,
       title,
       command: `npm run bench -- ${cell.name}`,
       header,
-      rows: [...(pods === bench.count(219) ? [floorRow] : []), ...figures.map(rowOf), ...absent],
+      rows: [floorRow, ...figures.map(rowOf), ...absent],
       verdicts: [],
       notes: [],
       plots: { [cell.name]: timeLine({ title, pods, curves }) },
@@ -103,7 +118,7 @@ async function one(bench: Bench, contender: Contender, cell: StormCell): Promise
   await bench.ground.source.addPods([...pods, ...vitalPods]);
   const node = await contender.start(startOptions(cell));
   try {
-    const cutMs = contender === bench.levee ? leveeCutMs : peerCutMs;
+    const cutMs = contender instanceof Levee ? leveeCutMs : peerCutMs;
     const outcome = await stormOn(bench.ground, node, { pods, late: vitalPods, cutMs });
     const figures = figuresOf(contender.label, outcome, node.daemon);
     bench.say(

@@ -28,7 +28,7 @@ export async function strangers(bench: Bench): Promise<Cell> {
     const tookMs = deleted.then(() => performance.now() - startedMs);
     await Promise.all([deleted, others.arrive()]);
     await others.leave();
-    const left = await leftBehind(bench.ground);
+    const left = await leftBehind(bench);
     return cellOf({
       count,
       halfWay: failed.length,

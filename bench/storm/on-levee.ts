@@ -3,7 +3,6 @@ import { ask } from "../../test/lab/ask.ts";
 import { pause } from "../../test/e2e/until.ts";
 import type { Bench } from "../bench.ts";
 import type { RunningNode, StartOptions } from "../contenders/contender.ts";
-import { leveeSocketDir } from "../contenders/levee.ts";
 import type { Ground } from "../ground/ground.ts";
 import { leaseCount, portCount } from "../ground/networks.ts";
 import { mib } from "./meter.ts";
@@ -33,17 +32,17 @@ export async function onLevee<T>(
 }
 
 /** After every pod has been deleted: addresses, interfaces and records that are still there. Empty when there are none. */
-export async function leftBehind(ground: Ground): Promise<string> {
+export async function leftBehind({ ground, levee }: Pick<Bench, "ground" | "levee">): Promise<string> {
   const endsMs = performance.now() + patienceMs;
   for (;;) {
-    const left = await look(ground);
+    const left = await look(ground, levee.socketDir);
     if (left === "" || performance.now() > endsMs) return left;
     await pause(lookMs);
   }
 }
 
-async function look(ground: Ground): Promise<string> {
-  const { attachments, leaks, quarantined } = await ask<NodeAnswer>(leveeSocketDir, { ask: "node" });
+async function look(ground: Ground, socketDir: string): Promise<string> {
+  const { attachments, leaks, quarantined } = await ask<NodeAnswer>(socketDir, { ask: "node" });
   const counts = {
     addresses: leaseCount(ground.leases),
     interfaces: portCount(),

@@ -2,6 +2,7 @@
 //! docs/protocol.md describes their conversation.
 
 mod base;
+mod builtin;
 mod call;
 mod cni;
 mod gate;
@@ -30,6 +31,7 @@ fn main() {
         Ok(Options::Cni) => call::serve::serve(started),
         Ok(Options::Resident(options)) => resident::serve::serve(&options),
         Ok(Options::Probe(path)) => probe::serve(&path, started),
+        Ok(Options::Plugin(plugin, edition)) => builtin::command::serve(&plugin, edition),
         Ok(Options::Gate(path)) => gate::check::serve(path, started),
         Ok(Options::Version) => print(&format!("{}\n", SOFTWARE), started),
         Ok(Options::Help) => print(HELP, started),

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::chroot;
 
+use crate::builtin::Edition;
 use crate::cni::conf::DEFAULT_SOCKET_DIR;
 use crate::gate::check::DEFAULT_FILE;
 use crate::sys;
@@ -22,6 +23,8 @@ Options:
   --probe FILE            ask the resident hand on its --probe-socket whether it works: exit 0 if it answers, else 1
   gate check              say whether this node may be rebooted now: exit 0 if it may, else 1, with one line why
     --file FILE           the daemon's gateFile on the host (default /run/levee/gate)
+  plugin NAME [VERSION]   act as the built-in CNI plugin NAME, as that of the upstream release VERSION (1.1.1 or 1.9.1):
+                          exit 75 without doing anything if it does not know a part of the configuration
   --version, -v           print the version
   --help, -h              print this
 ";
@@ -32,6 +35,7 @@ pub enum Options {
     Help,
     Resident(ResidentOptions),
     Probe(String),
+    Plugin(String, Edition),
     /// A wrong command line is a reason to deny.
     Gate(Result<String, String>),
 }
@@ -52,6 +56,7 @@ impl Options {
             Some("--help" | "-h") => Ok(Options::Help),
             Some("--resident") => ResidentOptions::read(&arguments[1..]).map(Options::Resident),
             Some("--probe") => read_probe(&arguments[1..]).map(Options::Probe),
+            Some("plugin") => read_plugin(&arguments[1..]),
             Some("gate") => Ok(Options::Gate(read_gate(&arguments[1..]))),
             Some(other) => Err(format!("Cannot use the option {:?}: see --help", other)),
         }
@@ -101,6 +106,21 @@ fn read_probe(arguments: &[String]) -> Result<String, String> {
         [other] => Err(no_path("--probe", other)),
         _ => Err("Cannot use the option \"--probe\": it needs exactly one value".to_string()),
     }
+}
+
+fn read_plugin(arguments: &[String]) -> Result<Options, String> {
+    let (name, edition) = match arguments {
+        [name] => (name, Some(Edition::V1_9_1)),
+        [name, edition] => (name, Edition::parse(edition)),
+        _ => return Err("Cannot act as a plugin: the arguments must be NAME [VERSION]".to_string()),
+    };
+    let edition = edition.ok_or_else(|| {
+        format!(
+            "Cannot act as a plugin of this version as it must be 1.1.1 or 1.9.1: current value is {:?}",
+            arguments[1]
+        )
+    })?;
+    Ok(Options::Plugin(name.clone(), edition))
 }
 
 fn read_gate(arguments: &[String]) -> Result<String, String> {

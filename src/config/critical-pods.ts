@@ -1,5 +1,5 @@
 import { parsePodSelector, type PodSelector } from "./pod-selector.ts";
-import { listKnobs } from "./knobs.ts";
+import { listKnobs } from "./word-knobs.ts";
 import { shorten } from "./problem.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 

@@ -3,6 +3,8 @@ import { LeveeError } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import type { BuiltinChoice } from "../cni/builtin/builtin-plugins.ts";
+import { readBuiltinChoice } from "./builtin-choice.ts";
 import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
@@ -47,6 +49,7 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly hotPlug: boolean;
   /** Whether the claims of devices are told which interface each has become. */
   readonly claimNetworkData: boolean;
+  readonly builtinPlugins: BuiltinChoice;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -75,6 +78,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     tracesEndpoint: readTracesEndpoint(from, notices),
     hotPlug: from.flag("hotPlug") ?? flagKnobs.hotPlug.default,
     claimNetworkData: from.flag("claimNetworkData") ?? flagKnobs.claimNetworkData.default,
+    builtinPlugins: readBuiltinChoice(from),
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),

@@ -55,7 +55,17 @@ export interface FlagKnob {
   readonly origin: KnobOrigin;
 }
 
-export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob | UrlKnob | FlagKnob;
+/** One of a few words, or a list of names. */
+export interface ChoiceKnob {
+  readonly unit: "choice";
+  readonly default: string;
+  readonly words: readonly string[];
+  readonly names: readonly string[];
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export type Knob = NumberKnob | PathKnob | PortKnob | ListKnob | UrlKnob | FlagKnob | ChoiceKnob;
 
 /** Levee's own key, or a key of Multus. */
 type KnobOrigin = "levee" | "multus";

@@ -55,6 +55,7 @@ function boundsOf(knob: Knob): string {
   if (knob.unit === "path") return `absolute, ≤ ${grouped(knob.bytesMax)} bytes`;
   if (knob.unit === "URL") return `http or https, ≤ ${grouped(knob.bytesMax)} bytes`;
   if (knob.unit === "boolean") return "`true` or `false`";
+  if (knob.unit === "choice") return `${knob.words.map((word) => `\`${word}\``).join(", ")}, or a list`;
   if (knob.unit === "list") return `≤ ${grouped(knob.itemsMax)} entries`;
   return `${grouped(knob.min)} to ${grouped(knob.max)}`;
 }

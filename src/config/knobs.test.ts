@@ -59,6 +59,7 @@ describe("knobs", () => {
       tracesEndpoint: undefined,
       hotPlug: true,
       claimNetworkData: false,
+      builtinPlugins: "auto",
     });
   });
 

@@ -1,16 +1,7 @@
 import { flagKnobs } from "./flag-knobs.ts";
-import {
-  count,
-  ms,
-  offPath,
-  type Knob,
-  type ListKnob,
-  type NumberKnob,
-  type PathKnob,
-  type PortKnob,
-  type UrlKnob,
-} from "./knob.ts";
+import { count, ms, offPath, type Knob, type NumberKnob, type PathKnob, type PortKnob } from "./knob.ts";
 import { timeBudgets } from "./time-budgets.ts";
+import { choiceKnobs, listKnobs, urlKnobs } from "./word-knobs.ts";
 
 /**
  * Every number setting of daemon-config.json; time-budgets.ts has the times of a call. A check compares docs/knobs.md
@@ -198,40 +189,25 @@ export const portKnobs = {
   },
 } as const satisfies Record<string, PortKnob>;
 
-export const listKnobs = {
-  criticalPods: {
-    unit: "list",
-    default: undefined,
-    // Each pod of the node is compared with every entry when it changes.
-    itemsMax: 64,
-    reason:
-      "Pods that the site depends on, whose ADDs go first as those of `kube-system` do: a namespace (`traefik`), or `NAMESPACE/KEY=VALUE[,KEY=VALUE…]` for its pods with these labels. Nothing else changes for them. Whoever may create pods in such a namespace can make critical ones; labels count in no other namespace.",
-    origin: "levee",
-  },
-} as const satisfies Record<string, ListKnob>;
-
-export const urlKnobs = {
-  tracesEndpoint: {
-    unit: "URL",
-    default: undefined,
-    bytesMax: 512,
-    reason:
-      "Receiver of OTLP over HTTP to which the daemon sends [traces](traces.md) of its calls, such as `http://127.0.0.1:4318`; off unless set. Without a path it is `/v1/traces`.",
-    origin: "levee",
-  },
-} as const satisfies Record<string, UrlKnob>;
-
 export const knobs: Readonly<Record<KnobKey, Knob>> = {
   ...pathKnobs,
   ...portKnobs,
   ...listKnobs,
   ...urlKnobs,
   ...flagKnobs,
+  ...choiceKnobs,
   ...numberKnobs,
 };
 
 export type NumberKnobKey = keyof typeof numberKnobs;
-type KnobKey = NumberKnobKey | PathKnobKey | PortKnobKey | ListKnobKey | UrlKnobKey | keyof typeof flagKnobs;
+type KnobKey =
+  | NumberKnobKey
+  | PathKnobKey
+  | PortKnobKey
+  | ListKnobKey
+  | UrlKnobKey
+  | keyof typeof flagKnobs
+  | keyof typeof choiceKnobs;
 type PathKnobKey = keyof typeof pathKnobs;
 type PortKnobKey = keyof typeof portKnobs;
 type ListKnobKey = keyof typeof listKnobs;

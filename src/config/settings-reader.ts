@@ -38,6 +38,11 @@ export class SettingsReader {
     return this.#get(key) !== undefined;
   }
 
+  isList(key: string): boolean {
+    const setting = this.#get(key);
+    return setting !== undefined && jsonKind(setting.value) === "array";
+  }
+
   string(key: string): string | undefined {
     return this.#read(key, "string", "set a string", (text) => String(JSON.parse(text)));
   }

@@ -1,4 +1,4 @@
-import { urlKnobs } from "./knobs.ts";
+import { urlKnobs } from "./word-knobs.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
 /** Where a receiver of OTLP over HTTP listens unless it is told otherwise. */

@@ -4,6 +4,7 @@ import { Admission } from "../admission/admission.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
+import { StandIns } from "../hands/stand-ins.ts";
 import { Journal } from "../state/journal/journal.ts";
 import { MultusMirror } from "../state/multus/multus-mirror.ts";
 import { HungPlugins } from "./answer/hung-plugins.ts";
@@ -72,6 +73,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   recordRulings({ rulings, timeline, recorder }, admission);
   if (source.view.live !== undefined) expectPods(source.view.live, admission);
   const { view, eventTeller, statusTeller, claimTeller } = source;
+  const standIns = new StandIns(config.builtinPlugins, logger);
   return {
     config,
     clock,
@@ -95,6 +97,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     claimTeller,
     confs: new ConfCache(),
     checks,
+    standIns,
     networkGate: new NetworkGate(config),
     turns: new Turns(),
   };

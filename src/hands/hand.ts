@@ -22,11 +22,12 @@ import { encodeScratch, readScratchPath } from "../wire/scratch-netns.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import type { HandChannel } from "./hand-channel.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
+import type { HandOptions } from "./hand-options.ts";
 import { HandPlaces } from "./hand-places.ts";
 import type { OrderLimits } from "./order-limits.ts";
-import type { PluginTracer } from "./plugin-tracer.ts";
 import { keptNetns, type KeptNetns } from "./kept-netns.ts";
 import { unplannedStepMin } from "./planned-step.ts";
+import type { PluginAttendant } from "./plugin-attendant.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
 
 /** A hand that is silent for so long after an order's own limit is stuck, and the daemon closes its connection. */
@@ -48,18 +49,15 @@ export class Hand {
   /** Only the resident hand has several users that must wait for each other. */
   readonly places: HandPlaces | undefined;
   /** Set where the calls are traced. */
-  tracer: PluginTracer | undefined;
+  tracer: PluginAttendant | undefined;
+  readonly #standIns: HandOptions["standIns"];
   readonly #channel: HandChannel;
   readonly #clock: Clock;
   /** Pending orders by step. Created with the first order, because a call in line has none. */
   #waiting: Map<number, Waiter> | undefined;
   #nextStep = unplannedStepMin;
 
-  constructor(
-    channel: HandChannel,
-    identity: HandIdentity,
-    options: { clock: Clock; version: number; isResident: boolean; cniPath: string },
-  ) {
+  constructor(channel: HandChannel, identity: HandIdentity, options: HandOptions) {
     this.#channel = channel;
     this.#clock = options.clock;
     this.identity = identity;
@@ -67,6 +65,7 @@ export class Hand {
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
     this.places = options.isResident ? new HandPlaces() : undefined;
+    this.#standIns = options.standIns;
   }
 
   get isLost(): boolean {
@@ -90,10 +89,16 @@ export class Hand {
   async run(order: RunOrder, step = this.freeStep(), onProgress?: (idleMs: number) => void): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
     using _place = this.places === undefined ? undefined : await this.places.runs.take();
-    const sent = this.tracer?.begin(order) ?? order;
+    const sent = this.#begin(order);
     const outcome = await this.ask(step, encodeRun(step, sent), { limitMs: order.timeoutMs, onProgress }, readOutcome);
+    this.#standIns?.end(outcome, sent);
     this.tracer?.end(outcome, sent);
     return outcome;
+  }
+
+  #begin(order: RunOrder): RunOrder {
+    const advised = this.#standIns?.begin(order) ?? order;
+    return this.tracer?.begin(advised) ?? advised;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.freeStep()): Promise<Outcome> {

@@ -22,6 +22,9 @@ export function outcome(changes: Partial<Outcome> = {}): Outcome {
     found: [],
     processes: 0,
     alive: false,
+    programs: [],
+    builtIn: undefined,
+    notBuiltIn: undefined,
     ...changes,
   };
 }

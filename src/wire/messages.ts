@@ -61,6 +61,10 @@ export interface RunOrder {
   readonly scratchNetns?: boolean;
   /** The plugin's own span, for its TRACEPARENT. Older hands pass on what the runtime gave. */
   readonly traceParent?: string | undefined;
+  /** On which programs a built-in plugin stands in: `NAME WHICH VERSION`. Older hands run the program. */
+  readonly builtins?: readonly string[];
+  /** The question is about the program itself, so a built-in plugin answers only where there is none. */
+  readonly asksProgram?: boolean;
 }
 
 export type RouteOp =
@@ -168,6 +172,7 @@ export function encodeRun(step: number, order: RunOrder): Uint8Array {
     ["undo_timeout_ms", order.undo === undefined ? undefined : Math.max(1, Math.round(order.undo.timeoutMs))],
     ["scratch_netns", order.scratchNetns === true ? true : undefined],
     ["trace_parent", order.traceParent],
+    ...(order.builtins ?? []).map((word): OutgoingField => ["builtin", word]),
   ]);
 }
 

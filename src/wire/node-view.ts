@@ -88,6 +88,10 @@ export interface TimelineEntry {
   readonly plugin?: string;
   readonly tookMs?: number;
   readonly maxRssKib?: number;
+  /** The version of the program for which the built-in plugin stood in; absent when the program ran. */
+  readonly builtIn?: string;
+  /** Why the program ran although the plugin is built in. */
+  readonly notBuiltIn?: string;
   /** The exit code or signal of a failed plugin. */
   readonly exitCode?: number;
   readonly signal?: number;

@@ -42,6 +42,12 @@ export interface Outcome {
   readonly found: readonly (FoundFile | undefined)[];
   readonly processes: number;
   readonly alive: boolean;
+  /** Programs that no word of the order covered: `NAME IDENTITY`, then what the file says of its origin. */
+  readonly programs: readonly string[];
+  /** The version of the program for which the built-in plugin stood in; undefined when the program ran. */
+  readonly builtIn: string | undefined;
+  /** Why the built-in plugin did not serve although it might have. */
+  readonly notBuiltIn: string | undefined;
 }
 
 const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
@@ -79,6 +85,9 @@ export function readOutcome(frame: Frame): Outcome {
     found: bytesFields(frame, "found").map(readFound),
     processes: countOf(frame, "processes"),
     alive: flagField(frame, "alive"),
+    programs: bytesFields(frame, "program").map((bytes) => Buffer.from(bytes).toString("utf8")),
+    builtIn: textField(frame, "built_in"),
+    notBuiltIn: textField(frame, "not_built_in"),
   };
 }
 

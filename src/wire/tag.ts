@@ -71,6 +71,10 @@ export const tagNumber = {
   trace_parent: 74,
   trace_state: 75,
   netns_override: 80,
+  builtin: 81,
+  program: 82,
+  built_in: 83,
+  not_built_in: 84,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

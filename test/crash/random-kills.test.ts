@@ -14,9 +14,11 @@ afterAll(() => {
   for (const bridge of bridges) spawnSync("ip", ["link", "delete", bridge]);
 });
 
+const builtIn = ["bridge", "host-local"];
+
 test(`100 pods on two real bridges, the daemon killed ${kills} times while they are attached and ${kills} times while they are detached (seed ${seed})`, async () => {
   const random = randomFrom(seed);
-  await using lab = await makeNode();
+  await using lab = await makeNode(seed % 2 === 0 ? "off" : builtIn);
   await lab.startDaemon();
   await lab.startHand();
   const calls = Array.from({ length: pods }, (_, index) => ({
@@ -37,51 +39,57 @@ test(`100 pods on two real bridges, the daemon killed ${kills} times while they 
   await expectNothingLeft(lab, { bridges, netns: calls.map(({ netns }) => netns) });
 });
 
-test(`the shims of 60 pods on real bridges killed at random moments of ADD and DEL, and the resident hand now and then (seed ${seed})`, async () => {
-  const random = randomFrom(seed);
-  await using lab = await makeNode();
-  await lab.startDaemon();
-  await lab.startHand();
-  const calls = Array.from({ length: 60 }, (_, index) => ({
-    containerId: `k${index}`,
-    netns: lab.netns(`k${index}`),
-    args: lab.podArgs("web"),
-  }));
-  const adding = Promise.all(calls.map((call) => orKilled(lab, "ADD", call, 100 + random() * 4_000)));
-  await pause(700);
-  await lab.killHand();
-  await lab.startHand();
-  const added = await adding;
-  // The seed decides when; that some live and some die is what makes the rest a test.
-  expect(added.filter((outcome) => outcome.exitCode === 0).length).toBeGreaterThan(0);
-  expect(added.filter((outcome) => outcome.signal === "SIGKILL").length).toBeGreaterThan(0);
-  // One that is killed after its result was taken, and before it has ended, is attached: the runtime's DEL is to come.
-  const takenIds = new Set(
-    calls
-      .filter((_, index) => added[index]?.signal === "SIGKILL" && added[index].stdout !== "")
-      .map(({ containerId }) => containerId),
-  );
-  const survivors = calls.filter((_, index) => added[index]?.exitCode === 0);
-  const living = await lab.until("only the living are attached", async () => {
-    const found = await attachments(lab);
-    const ids = new Set(found.map(({ containerId }) => containerId));
-    const isAsItShould =
-      survivors.every(({ containerId }) => ids.has(containerId)) &&
-      found.length === calls.filter(({ containerId }) => ids.has(containerId)).length &&
-      found.every(
-        ({ containerId, phase }) =>
-          phase === "attached" &&
-          (takenIds.has(containerId) || survivors.some((one) => one.containerId === containerId)),
-      );
-    return isAsItShould ? calls.filter(({ containerId }) => ids.has(containerId)) : undefined;
-  });
-  expect(new Set(await addresses(lab)).size).toBe(2 * living.length);
-  for (const call of living) expect(addressesIn(call.netns)).toHaveLength(2);
+test.each([
+  ["programs", "off", 4_000],
+  ["built-in plugins", builtIn, 1_000],
+] as const)(
+  `the shims of 60 pods on real bridges with %s killed at random moments of ADD and DEL, and the resident hand now and then (seed ${seed})`,
+  async (_how, choice, withinMs) => {
+    const random = randomFrom(seed);
+    await using lab = await makeNode(choice);
+    await lab.startDaemon();
+    await lab.startHand();
+    const calls = Array.from({ length: 60 }, (_, index) => ({
+      containerId: `k${index}`,
+      netns: lab.netns(`k${index}`),
+      args: lab.podArgs("web"),
+    }));
+    const adding = Promise.all(calls.map((call) => orKilled(lab, "ADD", call, 20 + random() * withinMs)));
+    await pause(700);
+    await lab.killHand();
+    await lab.startHand();
+    const added = await adding;
+    // The seed decides when; that some live and some die is what makes the rest a test.
+    expect(added.filter((outcome) => outcome.exitCode === 0).length).toBeGreaterThan(0);
+    expect(added.filter((outcome) => outcome.signal === "SIGKILL").length).toBeGreaterThan(0);
+    // One that is killed after its result was taken, and before it has ended, is attached: the runtime's DEL is to come.
+    const takenIds = new Set(
+      calls
+        .filter((_, index) => added[index]?.signal === "SIGKILL" && added[index].stdout !== "")
+        .map(({ containerId }) => containerId),
+    );
+    const survivors = calls.filter((_, index) => added[index]?.exitCode === 0);
+    const living = await lab.until("only the living are attached", async () => {
+      const found = await attachments(lab);
+      const ids = new Set(found.map(({ containerId }) => containerId));
+      const isAsItShould =
+        survivors.every(({ containerId }) => ids.has(containerId)) &&
+        found.length === calls.filter(({ containerId }) => ids.has(containerId)).length &&
+        found.every(
+          ({ containerId, phase }) =>
+            phase === "attached" &&
+            (takenIds.has(containerId) || survivors.some((one) => one.containerId === containerId)),
+        );
+      return isAsItShould ? calls.filter(({ containerId }) => ids.has(containerId)) : undefined;
+    });
+    expect(new Set(await addresses(lab)).size).toBe(2 * living.length);
+    for (const call of living) expect(addressesIn(call.netns)).toHaveLength(2);
 
-  await Promise.all(calls.map((call) => orKilled(lab, "DEL", call, random() * 1_500)));
-  (await Promise.all(calls.map((call) => lab.cni("DEL", call)))).forEach(expectSuccess);
-  await expectNothingLeft(lab, { bridges, netns: calls.map(({ netns }) => netns) });
-});
+    await Promise.all(calls.map((call) => orKilled(lab, "DEL", call, (random() * withinMs) / 3)));
+    (await Promise.all(calls.map((call) => lab.cni("DEL", call)))).forEach(expectSuccess);
+    await expectNothingLeft(lab, { bridges, netns: calls.map(({ netns }) => netns) });
+  },
+);
 
 /** The outcome of a call whose shim is killed after a while, unless it has ended by then. */
 async function orKilled(lab: Lab, verb: string, call: CniCall, afterMs: number): Promise<CniOutcome> {
@@ -92,8 +100,8 @@ async function orKilled(lab: Lab, verb: string, call: CniCall, afterMs: number):
   return outcome;
 }
 
-/** Two networks, both of the distribution's bridge and host-local plugins. */
-async function makeNode(): Promise<Lab> {
+/** Two networks, both of bridge and host-local: as the distribution's programs, or as the shim has them built in. */
+async function makeNode(builtinPlugins: "off" | readonly string[]): Promise<Lab> {
   const lab = await Lab.make();
   const bridge = (name: string, index: number): Record<string, unknown> => ({
     cniVersion: "1.0.0",
@@ -106,7 +114,7 @@ async function makeNode(): Promise<Lab> {
   await lab.network("second", bridge("second", 1));
   await lab.pod("web", { "k8s.v1.cni.cncf.io/networks": "second" });
   // The shims' own time is the runtime's; what is short here is only how soon recovery looks again.
-  await lab.configure({ clusterNetwork: "primary", undoRetryMs: 200, logLevel: "verbose" });
+  await lab.configure({ clusterNetwork: "primary", undoRetryMs: 200, logLevel: "verbose", builtinPlugins });
   return lab;
 }
 

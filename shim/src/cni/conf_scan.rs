@@ -61,27 +61,28 @@ fn is_same_key(name: &str, key: &str) -> bool {
     name.chars().map(fold).eq(key.chars().map(fold))
 }
 
-struct Scan<'a> {
-    text: &'a [u8],
-    at: usize,
+/// The place in a text up to which it has been read.
+pub struct Scan<'a> {
+    pub text: &'a [u8],
+    pub at: usize,
 }
 
 impl<'a> Scan<'a> {
-    fn error<T>(&self, why: &'static str) -> Result<T, ScanError> {
+    pub fn error<T>(&self, why: &'static str) -> Result<T, ScanError> {
         Err(ScanError { at: self.at, why })
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    fn space(&mut self) {
+    pub fn space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
-    fn expect(&mut self, byte: u8, why: &'static str) -> Result<(), ScanError> {
+    pub fn expect(&mut self, byte: u8, why: &'static str) -> Result<(), ScanError> {
         if self.peek() != Some(byte) {
             return self.error(why);
         }
@@ -90,7 +91,7 @@ impl<'a> Scan<'a> {
     }
 
     /// After a member: true when a comma follows, false when the object or array ends here.
-    fn more(&mut self, closer: u8) -> Result<bool, ScanError> {
+    pub fn more(&mut self, closer: u8) -> Result<bool, ScanError> {
         self.space();
         match self.peek() {
             Some(b',') => {
@@ -105,7 +106,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn key(&mut self) -> Result<String, ScanError> {
+    pub fn key(&mut self) -> Result<String, ScanError> {
         self.space();
         let key = self.string()?;
         self.space();
@@ -191,7 +192,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn literal(&mut self, word: &[u8]) -> Result<(), ScanError> {
+    pub fn literal(&mut self, word: &[u8]) -> Result<(), ScanError> {
         if !self.text[self.at..].starts_with(word) {
             return self.error("a value is missing");
         }
@@ -199,7 +200,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), ScanError> {
+    pub fn number(&mut self) -> Result<(), ScanError> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -232,7 +233,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<String, ScanError> {
+    pub fn string(&mut self) -> Result<String, ScanError> {
         self.expect(b'"', "a string is missing")?;
         let mut bytes = Vec::new();
         loop {

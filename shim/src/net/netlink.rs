@@ -6,7 +6,12 @@ use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use crate::sys;
 
 pub const RTM_NEWLINK: u16 = 16;
+pub const RTM_DELLINK: u16 = 17;
 pub const RTM_GETLINK: u16 = 18;
+pub const RTM_SETLINK: u16 = 19;
+pub const RTM_NEWADDR: u16 = 20;
+pub const RTM_DELADDR: u16 = 21;
+pub const RTM_GETADDR: u16 = 22;
 pub const RTM_NEWROUTE: u16 = 24;
 pub const RTM_DELROUTE: u16 = 25;
 pub const RTM_GETROUTE: u16 = 26;
@@ -37,14 +42,21 @@ pub fn message(kind: u16, flags: u16, fixed: &[u8], attributes: &[Attribute]) ->
     bytes.extend_from_slice(&flags.to_ne_bytes());
     bytes.extend_from_slice(&[0; 8]);
     bytes.extend_from_slice(fixed);
+    bytes.extend(nested(attributes));
+    let length = bytes.len() as u32;
+    bytes[..4].copy_from_slice(&length.to_ne_bytes());
+    bytes
+}
+
+/// Attributes padded to four bytes, as the value of an attribute that holds others.
+pub fn nested(attributes: &[Attribute]) -> Vec<u8> {
+    let mut bytes = Vec::new();
     for (number, value) in attributes {
         bytes.extend_from_slice(&(value.len() as u16 + 4).to_ne_bytes());
         bytes.extend_from_slice(&number.to_ne_bytes());
         bytes.extend_from_slice(value);
         bytes.resize((bytes.len() + 3) / 4 * 4, 0);
     }
-    let length = bytes.len() as u32;
-    bytes[..4].copy_from_slice(&length.to_ne_bytes());
     bytes
 }
 

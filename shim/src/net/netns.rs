@@ -11,8 +11,8 @@ use crate::base::identity::{Birth, Inode, NetnsIdentity};
 use crate::sys;
 
 /// The file systems of namespaces; the second one before Linux 3.19.
-const NSFS: i64 = 0x6e73_6673;
-const PROC: i64 = 0x9fa0;
+pub const NSFS: i64 = 0x6e73_6673;
+pub const PROC: i64 = 0x9fa0;
 /// Far above the few interfaces of a namespace before its ADD. A call with more names none.
 const LINKS_MAX: usize = 1_000;
 
@@ -70,6 +70,11 @@ pub fn look(path: &str, with_links: bool) -> Result<OpenNetns, NoNetns> {
         birth: cookie.map(Birth::Cookie).or_else(|| ctime_of(path, &facts).map(Birth::Ctime)),
     };
     Ok(OpenNetns { identity, links, _open: file })
+}
+
+/// Does something inside of the namespace at a path. None if it cannot be entered.
+pub fn visit_path<T>(path: &str, work: impl FnOnce() -> T) -> Option<T> {
+    visit(&open(path).ok()?, work).ok()
 }
 
 /// Does something inside of a namespace. A thread of its own would be simpler, but on a busy node a call would wait for

@@ -1,14 +1,14 @@
-//! The process of a plugin: found by name, started in its own process group, with no descriptors except its pipes.
+//! The process of a plugin: started in its own process group, with no descriptors except its pipes. It executes the
+//! plugin's program, or it carries out the plugin that is built in.
 
 use std::env;
 use std::ffi::{CString, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::base::trace::Trace;
 use crate::plugin::run_order::RunOrder;
@@ -22,13 +22,6 @@ pub struct Process {
     pub stderr: OwnedFd,
 }
 
-/// The first regular, executable file of that name in a colon-separated list of folders.
-pub fn find(plugin: &str, path_list: &str) -> Option<PathBuf> {
-    path_list.split(':').filter(|folder| !folder.is_empty()).map(|folder| Path::new(folder).join(plugin)).find(|path| {
-        fs::metadata(path).map_or(false, |facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-    })
-}
-
 /// The cgroups of a new process.
 pub struct Cgroups {
     /// The `cgroup.procs` into which it moves itself.
@@ -39,13 +32,27 @@ pub struct Cgroups {
     pub is_leaf_below: bool,
 }
 
-pub fn start(program: &Path, order: &RunOrder, cgroups: &Cgroups) -> io::Result<Process> {
-    let image = Image::new(program, order)?;
+/// What the child does once it is settled.
+pub trait Body {
+    /// Returns only if the plugin cannot be served this way, and has changed nothing then. The pipe for that news is closed
+    /// when a program is executed; a body that executes none takes it before it changes anything.
+    fn serve(&self, trouble: &mut Option<OwnedFd>) -> Trouble;
+}
+
+/// Why a body did not become the plugin. Nothing was changed.
+pub enum Trouble {
+    /// The program could not be executed.
+    Exec(io::Error),
+    /// The plugin that is built in does not serve this order.
+    Unsupported(String),
+}
+
+pub fn start(body: &dyn Body, cgroups: &Cgroups) -> Result<Process, Trouble> {
     let parent = std::process::id() as i32;
     let (stdin_end, stdin) = pipe()?;
     let (stdout, stdout_end) = pipe()?;
     let (stderr, stderr_end) = pipe()?;
-    // The child writes its errno here. Closed on exec, so its end without a word means that the plugin runs.
+    // The child says here why it is no plugin. The end without a word means that the plugin runs.
     let (trouble, trouble_end) = pipe()?;
     let (child, procs) = match cgroups.leaf.map(sys::fork_into) {
         Some(Ok(child)) => (child, cgroups.procs.filter(|_| !cgroups.is_leaf_below)),
@@ -55,18 +62,25 @@ pub fn start(program: &Path, order: &RunOrder, cgroups: &Cgroups) -> io::Result<
     let pid = match child {
         Some(pid) => pid,
         None => {
+            let mut trouble_end = Some(trouble_end);
             let ends = [stdin_end.as_raw_fd(), stdout_end.as_raw_fd(), stderr_end.as_raw_fd()];
-            let errno = sys::errno_of(&become_plugin(&image, parent, ends, procs));
-            let _nobody_reads = sys::write_some(trouble_end.as_raw_fd(), &errno.to_ne_bytes());
+            let met = match settle(parent, ends, procs) {
+                Ok(()) => body.serve(&mut trouble_end),
+                Err(error) => Trouble::Exec(error),
+            };
+            if let Some(end) = trouble_end {
+                let _nobody_reads = sys::write_some(end.as_raw_fd(), &met.encode());
+            }
             sys::exit_now(127)
         }
     };
     drop((stdin_end, stdout_end, stderr_end, trouble_end));
-    let mut errno = [0; 4];
-    if File::from(trouble).read_exact(&mut errno).is_ok() {
+    let mut met = Vec::new();
+    File::from(trouble).read_to_end(&mut met)?;
+    if let Some(met) = Trouble::decode(&met) {
         // It is about to end. Its cgroup can be removed only after that.
         sys::wait_for(pid);
-        return Err(io::Error::from_raw_os_error(i32::from_ne_bytes(errno)));
+        return Err(met);
     }
     for fd in [&stdin, &stdout, &stderr] {
         sys::set_nonblocking(fd.as_raw_fd())?;
@@ -74,20 +88,16 @@ pub fn start(program: &Path, order: &RunOrder, cgroups: &Cgroups) -> io::Result<
     Ok(Process { pid, stdin, stdout, stderr })
 }
 
-/// In the child: returns only when the plugin cannot be executed. It calls execve itself, because execvp gives a file of
-/// an unknown format to /bin/sh.
-fn become_plugin(image: &Image, parent: i32, ends: [RawFd; 3], cgroup_procs: Option<RawFd>) -> io::Error {
-    let settled = sys::own_group()
-        .and_then(|()| sys::die_with_parent(parent))
-        .and_then(|()| (0..).zip(ends).try_for_each(|(place, end)| sys::replace(end, place)));
-    if let Err(error) = settled {
-        return error;
-    }
+/// In the child: its own group, which ends with its parent, and its pipes in their places.
+fn settle(parent: i32, ends: [RawFd; 3], cgroup_procs: Option<RawFd>) -> io::Result<()> {
+    sys::own_group()?;
+    sys::die_with_parent(parent)?;
+    (0..).zip(ends).try_for_each(|(place, end)| sys::replace(end, place))?;
     if let Some(fd) = cgroup_procs {
         let _best_effort = sys::write_some(fd, b"0");
     }
     sys::reset_signals();
-    image.exec()
+    Ok(())
 }
 
 /// A pipe as (read end, write end).
@@ -96,8 +106,32 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(read_end), OwnedFd::from_raw_fd(write_end)) })
 }
 
-/// The arguments of execve, prepared before the fork so that the child does not allocate memory.
-struct Image {
+impl Trouble {
+    /// Four bytes errno, then the reason of a built-in, which has no errno.
+    fn encode(&self) -> Vec<u8> {
+        match self {
+            Trouble::Exec(error) => sys::errno_of(error).to_ne_bytes().to_vec(),
+            Trouble::Unsupported(reason) => [&[0; 4], reason.as_bytes()].concat(),
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Trouble> {
+        let errno = bytes.get(..4)?;
+        Some(match i32::from_ne_bytes([errno[0], errno[1], errno[2], errno[3]]) {
+            0 => Trouble::Unsupported(String::from_utf8_lossy(&bytes[4..]).into_owned()),
+            errno => Trouble::Exec(io::Error::from_raw_os_error(errno)),
+        })
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        Trouble::Exec(error)
+    }
+}
+
+/// A program: the arguments of execve, prepared before the fork so that the child does not allocate memory.
+pub struct Image {
     path: CString,
     env: Vec<CString>,
     argv: Vec<*const c_char>,
@@ -106,7 +140,7 @@ struct Image {
 
 impl Image {
     /// The daemon sends the variables `CNI_*`; PATH and the trace come from the shim's own environment.
-    fn new(program: &Path, order: &RunOrder) -> io::Result<Image> {
+    pub fn new(program: &Path, order: &RunOrder) -> io::Result<Image> {
         let path = CString::new(program.as_os_str().as_bytes())?;
         let mut env = Vec::new();
         for entry in &order.env {
@@ -127,32 +161,12 @@ impl Image {
         let envp = env.iter().map(|entry| entry.as_ptr()).chain([std::ptr::null()]).collect();
         Ok(Image { path, env, argv, envp })
     }
-
-    fn exec(&self) -> io::Error {
-        debug_assert_eq!(self.env.len() + 1, self.envp.len());
-        unsafe { sys::exec(self.path.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr()) }
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_executable_of_the_list_is_found() {
-        let base = env::temp_dir().join(format!("levee-plugin-{}", std::process::id()));
-        for folder in ["a", "b", "c/tool"] {
-            fs::create_dir_all(base.join(folder)).unwrap();
-        }
-        fs::write(base.join("a/tool"), "").unwrap();
-        fs::write(base.join("b/tool"), "").unwrap();
-        fs::set_permissions(base.join("b/tool"), fs::Permissions::from_mode(0o755)).unwrap();
-        let list = |names: &[&str]| {
-            names.iter().map(|name| base.join(name).display().to_string()).collect::<Vec<_>>().join(":")
-        };
-        assert_eq!(find("tool", &list(&["none", "c", "a", "b"])), Some(base.join("b/tool")));
-        assert_eq!(find("tool", &list(&["a", "c"])), None);
-        assert_eq!(find("tool", ""), None);
-        fs::remove_dir_all(&base).unwrap();
+/// It calls execve itself, because execvp gives a file of an unknown format to /bin/sh.
+impl Body for Image {
+    fn serve(&self, _closed_by_exec: &mut Option<OwnedFd>) -> Trouble {
+        debug_assert_eq!(self.env.len() + 1, self.envp.len());
+        Trouble::Exec(unsafe { sys::exec(self.path.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr()) })
     }
 }

@@ -1,5 +1,6 @@
 //! One run of a plugin, from finding it to the facts about how it ended.
 
+use std::io;
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -8,11 +9,14 @@ use std::time::{Duration, Instant};
 use crate::base::clock::{micros_since, ms, Jitter};
 use crate::orders::job::Job;
 use crate::orders::outcome::Outcome;
+use crate::plugin::built_in::BuiltIn;
 use crate::plugin::leaf::{Leaf, LeafPlace};
 use crate::plugin::memory_cgroup::{MemoryCgroup, OomCounts, Version};
-use crate::plugin::process::{self, Cgroups, Process};
+use crate::plugin::process::{self, Body, Cgroups, Image, Process, Trouble};
+use crate::plugin::program::Program;
 use crate::plugin::progress::Watch;
 use crate::plugin::run_order::RunOrder;
+use crate::plugin::stand_in::StandIns;
 use crate::plugin::stream::{Keep, Stream};
 use crate::sys::{self, Exit};
 use crate::wire::frame::Fields;
@@ -55,6 +59,8 @@ pub struct Run {
     killed_at: Option<Instant>,
     /// Killed by a KILL order, not at its time limit.
     by_order: bool,
+    /// Which of the two served, the plugin's program or the one that is built in, and why.
+    served: Fields,
 }
 
 enum Stage {
@@ -86,51 +92,96 @@ struct Started {
 
 impl Run {
     pub fn begin(order: Rc<RunOrder>, surroundings: Surroundings) -> Run {
-        let stage = match process::find(&order.plugin, order.variable("CNI_PATH")) {
-            Some(program) => {
+        let program = Program::find(&order.plugin, order.variable("CNI_PATH"));
+        let stand_ins = StandIns::of(&order, program.as_ref());
+        let stage = match program {
+            Some(Program { path, .. }) => {
                 let now = Instant::now();
-                Stage::Busy { program, jitter: Jitter::between(200, 900), tries: 0, since: now, next_try: now }
+                Stage::Busy { program: path, jitter: Jitter::between(200, 900), tries: 0, since: now, next_try: now }
             }
-            None => Stage::Ended(missing(&order)),
+            None => Stage::Ended(missing(&order, "")),
         };
-        let mut run = Run { order, surroundings, stage, killed_at: None, by_order: false };
+        let mut run = Run { order, surroundings, stage, killed_at: None, by_order: false, served: Fields::new() };
+        stand_ins.unknown.iter().for_each(|program| run.say(tag::PROGRAM, program));
+        run.try_built_in(&stand_ins);
         run.try_start();
         run
     }
 
-    fn try_start(&mut self) {
-        let (program, jitter, tries, since, next_try) = match &mut self.stage {
-            Stage::Busy { program, jitter, tries, since, next_try } if Instant::now() >= *next_try => {
-                (program, jitter, tries, since, next_try)
-            }
-            _ => return,
+    /// Nothing has changed when a built-in does not serve, so the program can run instead.
+    fn try_built_in(&mut self, stand_ins: &StandIns) {
+        let order = Rc::clone(&self.order);
+        let version = match stand_ins.version(&order.plugin) {
+            Some(version) => version,
+            None => return,
         };
-        *tries += 1;
+        // It starts no process that could leave its group. Where runs are charged to another cgroup, a leaf gets it there.
+        let wants_leaf = self.surroundings.cgroup_procs.is_some();
+        match self.start(&BuiltIn { order: &order, version, stand_ins }, wants_leaf) {
+            Ok(()) => self.say(tag::BUILT_IN, version),
+            Err(Trouble::Unsupported(reason)) => {
+                self.say(tag::NOT_BUILT_IN, &reason);
+                if let Stage::Ended(_) = self.stage {
+                    let more = format!(", and the built-in plugin does not serve it: {}", reason);
+                    self.stage = Stage::Ended(missing(&order, &more));
+                }
+            }
+            Err(Trouble::Exec(error)) => {
+                let message = format!("Cannot start a process for {}: {}", order.plugin, sys::error_text(&error));
+                self.stage = Stage::Ended(Outcome::failed("exec", Some(sys::errno_of(&error)), &message));
+            }
+        }
+    }
+
+    fn say(&mut self, tag: u8, text: &str) {
+        self.served = std::mem::take(&mut self.served).text(tag, text);
+    }
+
+    fn start(&mut self, body: &dyn Body, wants_leaf: bool) -> Result<(), Trouble> {
         let oom_before = OomCounts::now(self.surroundings.cgroup.as_ref());
-        let leaf = self.surroundings.leaves.as_ref().and_then(LeafPlace::make);
+        let leaf = self.surroundings.leaves.as_ref().filter(|_| wants_leaf).and_then(LeafPlace::make);
         let cgroups = Cgroups {
             procs: self.surroundings.cgroup_procs,
             leaf: leaf.as_ref().map(Leaf::descriptor),
             is_leaf_below: self.surroundings.is_unified(),
         };
-        match process::start(program, &self.order, &cgroups) {
-            Ok(process) => {
-                self.stage = Stage::Started(Box::new(Started::new(process, leaf, self.order.timeout, oom_before)));
-                self.pump();
+        let process = process::start(body, &cgroups)?;
+        self.stage = Stage::Started(Box::new(Started::new(process, leaf, self.order.timeout, oom_before)));
+        self.pump();
+        Ok(())
+    }
+
+    fn try_start(&mut self) {
+        let program = match &mut self.stage {
+            Stage::Busy { program, tries, next_try, .. } if Instant::now() >= *next_try => {
+                *tries += 1;
+                program.clone()
             }
-            Err(error) if sys::errno_of(&error) == sys::ETXTBSY => {
-                let pause = jitter.next_pause();
-                *next_try = Instant::now() + pause;
-                if *tries >= BUSY_TRIES_MAX || since.elapsed() + pause > ms(BUSY_MS_MAX) {
-                    let message =
-                        format!("Cannot run {}: its file is being written, tried {} times", program.display(), tries);
-                    self.stage = Stage::Ended(Outcome::failed("busy", Some(sys::ETXTBSY), &message));
-                }
-            }
-            Err(error) => {
-                let errno = sys::errno_of(&error);
-                let message = format!("Cannot run {}: {}", program.display(), sys::error_text(&error));
-                self.stage = Stage::Ended(Outcome::failed("exec", Some(errno), &message));
+            _ => return,
+        };
+        let image = Image::new(&program, &self.order).map_err(Trouble::from);
+        let error = match image.and_then(|image| self.start(&image, true)) {
+            Ok(()) => return,
+            Err(Trouble::Exec(error)) => error,
+            Err(Trouble::Unsupported(reason)) => io::Error::new(io::ErrorKind::Other, reason),
+        };
+        let errno = sys::errno_of(&error);
+        if errno == sys::ETXTBSY {
+            return self.wait_for_writer();
+        }
+        let message = format!("Cannot run {}: {}", program.display(), sys::error_text(&error));
+        self.stage = Stage::Ended(Outcome::failed("exec", Some(errno), &message));
+    }
+
+    /// The program's file is open for writing.
+    fn wait_for_writer(&mut self) {
+        if let Stage::Busy { program, jitter, tries, since, next_try } = &mut self.stage {
+            let pause = jitter.next_pause();
+            *next_try = Instant::now() + pause;
+            if *tries >= BUSY_TRIES_MAX || since.elapsed() + pause > ms(BUSY_MS_MAX) {
+                let message =
+                    format!("Cannot run {}: its file is being written, tried {} times", program.display(), tries);
+                self.stage = Stage::Ended(Outcome::failed("busy", Some(sys::ETXTBSY), &message));
             }
         }
     }
@@ -264,7 +315,8 @@ impl Job for Run {
         self.try_start();
         self.pump();
         self.check_time(now);
-        self.outcome(now)
+        let outcome = self.outcome(now)?;
+        Some(Outcome { fields: outcome.fields.and(&self.served), ..outcome })
     }
 
     fn kill(&mut self) {
@@ -335,8 +387,8 @@ impl Started {
     }
 }
 
-fn missing(order: &RunOrder) -> Outcome {
+fn missing(order: &RunOrder, more: &str) -> Outcome {
     let list = order.variable("CNI_PATH");
-    let message = format!("Cannot find an executable plugin {:?} in the CNI_PATH {:?}", order.plugin, list);
+    let message = format!("Cannot find an executable plugin {:?} in the CNI_PATH {:?}{}", order.plugin, list, more);
     Outcome::failed("missing", Some(sys::ENOENT), &message)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::base::trace::is_trace_parent;
 use crate::orders::rules::{time_limit, Rules};
+use crate::plugin::stand_in::Word;
 use crate::wire::frame::Frame;
 use crate::wire::tag;
 
@@ -20,6 +21,8 @@ pub struct RunOrder {
     pub scratch_netns: bool,
     /// The plugin's own span, where the daemon traces it.
     pub trace_parent: Option<String>,
+    /// On which programs a built-in plugin stands in; none where the daemon wants none.
+    pub words: Vec<Word>,
 }
 
 #[derive(Clone)]
@@ -44,6 +47,7 @@ impl RunOrder {
             },
             scratch_netns: frame.flag(tag::SCRATCH_NETNS)?,
             trace_parent: frame.text(tag::TRACE_PARENT)?.filter(|text| is_trace_parent(text)),
+            words: frame.texts(tag::BUILTIN)?.iter().map(|text| Word::parse(text)).collect::<Result<_, _>>()?,
         })
     }
 
@@ -102,6 +106,7 @@ impl RunOrder {
             undo: None,
             scratch_netns: self.scratch_netns,
             trace_parent: self.trace_parent.clone(),
+            words: self.words.clone(),
         })
     }
 }
@@ -121,6 +126,7 @@ mod tests {
             undo: Some(Undo { command: "DEL".to_string(), timeout: ms(2) }),
             scratch_netns: false,
             trace_parent: None,
+            words: Vec::new(),
         }
     }
 

@@ -9,6 +9,7 @@ use super::{check, SOCK_CLOEXEC};
 
 pub const POLLIN: i16 = 1;
 pub const POLLOUT: i16 = 4;
+pub const O_CREAT: c_int = 0o100;
 pub const O_NONBLOCK: c_int = 0o4000;
 #[cfg(target_arch = "x86_64")]
 pub const O_NOFOLLOW: c_int = 0o400_000;

@@ -30,6 +30,7 @@ pub const ENOTDIR: i32 = 20;
 pub const EINVAL: i32 = 22;
 pub const ETXTBSY: i32 = 26;
 pub const EPROTO: i32 = 71;
+pub const EOPNOTSUPP: i32 = 95;
 pub const ETIMEDOUT: i32 = 110;
 pub const ESTALE: i32 = 116;
 
@@ -50,16 +51,20 @@ pub fn errno_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(EINVAL)
 }
 
-/// "No such file or directory (errno 2)".
-pub fn errno_text(errno: i32) -> String {
-    let text = unsafe {
+/// "No such file or directory".
+pub fn errno_words(errno: i32) -> String {
+    unsafe {
         let pointer = strerror(errno);
         if pointer.is_null() {
             return format!("errno {}", errno);
         }
         std::ffi::CStr::from_ptr(pointer).to_string_lossy().into_owned()
-    };
-    format!("{} (errno {})", text, errno)
+    }
+}
+
+/// "No such file or directory (errno 2)".
+pub fn errno_text(errno: i32) -> String {
+    format!("{} (errno {})", errno_words(errno), errno)
 }
 
 pub fn error_text(error: &io::Error) -> String {

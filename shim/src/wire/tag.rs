@@ -69,3 +69,7 @@ pub const LOCK: u8 = 73;
 pub const TRACE_PARENT: u8 = 74;
 pub const TRACE_STATE: u8 = 75;
 pub const NETNS_OVERRIDE: u8 = 80;
+pub const BUILTIN: u8 = 81;
+pub const PROGRAM: u8 = 82;
+pub const BUILT_IN: u8 = 83;
+pub const NOT_BUILT_IN: u8 = 84;

@@ -38,7 +38,7 @@ interface ReportInput {
 const places: readonly { readonly title: string; readonly names: readonly string[] }[] = [
   { title: "runtime", names: ["conf", "primary"] },
   { title: "cluster", names: ["api", "view"] },
-  { title: "hand", names: ["hand", "canary"] },
+  { title: "hand", names: ["hand", "canary", "plugins"] },
   { title: "state", names: ["journal", "quarantine", "leaks", "missing-networks", "orphan-leases"] },
 ];
 

@@ -183,11 +183,26 @@ function factsText(entry: TimelineEntry, isWide: boolean): string {
   const place = [entry.network, entry.ifname].filter((part) => part !== undefined).join(" ");
   const memory = entry.maxRssKib === undefined ? undefined : `${(entry.maxRssKib / 1024).toFixed(1)} MiB`;
   const took = entry.tookMs === undefined ? undefined : `took ${tookText(entry.tookMs)}`;
-  const { plugin, detail } = entry;
-  return [place, plugin, took, memory, chargeText(entry), detail, traceText(entry), ...(isWide ? wideFacts(entry) : [])]
+  const { detail } = entry;
+  return [
+    place,
+    pluginText(entry, isWide),
+    took,
+    memory,
+    chargeText(entry),
+    detail,
+    traceText(entry),
+    ...(isWide ? wideFacts(entry) : []),
+  ]
     .filter((part) => part !== undefined && part !== "")
     .map((part) => oneLine(part ?? ""))
     .join("  ");
+}
+
+/** The plugin, and which one served: its program, or the one that is built in. */
+function pluginText({ plugin, builtIn, notBuiltIn }: TimelineEntry, isWide: boolean): string | undefined {
+  if (builtIn !== undefined) return `${plugin ?? ""} (built in${isWide ? `, as ${builtIn}` : ""})`;
+  return notBuiltIn === undefined ? plugin : `${plugin ?? ""} (program: ${notBuiltIn})`;
 }
 
 /** How often the pod had failed by then, and how long it was held. */

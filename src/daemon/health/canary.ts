@@ -121,6 +121,8 @@ export class Canary implements Service {
       stdin,
       timeoutMs: runMsMax,
       scratchNetns: true,
+      // The folder and the start of a program are part of what is tried.
+      asksProgram: true,
     });
     if (outcome.failure === "missing")
       return { isMissing: true, reason: `the plugin loopback is not in ${cniPath}, so nothing could be tried` };

@@ -42,13 +42,14 @@ export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<Ho
     wanted.filter((name) => names.has(name)).slice(0, bridgesMax);
   const uplinks = await findUplinks(hand, there(bridges), wantsVlans);
   const filters = await findVlanFilters(hand, there(vlanBridges));
-  await versions.ask(hand, found, folders);
+  const wanted = programs.slice(0, programsMax);
+  await versions.ask(hand, new Map(wanted.map((name) => [name, found.get(name)])), folders);
   const lower = await findLinks(hand, there(masters));
   const listening = await findFiles(hand, sockets.slice(0, pathsMax));
   return {
     filtersVlans: (bridge) => filters.get(bridge),
     uplinks: (bridge) => uplinks.get(bridge),
-    hasProgram: (name) => (programs.slice(0, programsMax).includes(name) ? found.has(name) : undefined),
+    hasProgram: (name) => (wanted.includes(name) ? found.has(name) || versions.isBuiltIn(name) : undefined),
     program: (name) => versions.of(name),
     link: (name) => lower.get(name),
     hasFile: (path) => listening.get(path),

@@ -5,6 +5,8 @@ import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf } from "../../config/net-conf.ts";
 import type { Hand } from "../../hands/hand.ts";
+import type { StandIns } from "../../hands/stand-ins.ts";
+import { builtinCheck } from "../../readiness/builtin-rule.ts";
 import { canaryCheck, handCheck } from "../../readiness/hand-rules.ts";
 import { networksCheck } from "../../readiness/network-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -39,6 +41,7 @@ interface NodeWatchNeeds {
     readonly metrics: MetricsRegistry;
     readonly networkGate: NetworkGate;
   };
+  readonly standIns: Pick<StandIns, "choice" | "judged">;
   readonly resident: () => ResidentHand | undefined;
   /** The primary network's file, if the conf directory knows it. */
   readonly primaryPath: () => string | undefined;
@@ -46,7 +49,7 @@ interface NodeWatchNeeds {
 
 /** Starts the watches that use the resident hand: do plugins run, which networks work, does the node need a reboot. */
 export function startNodeWatch(needs: NodeWatchNeeds): Service {
-  const { clock, config, logger, bootId, nodeName, journal, eventTeller, resident } = needs;
+  const { clock, config, logger, bootId, nodeName, journal, eventTeller, resident, standIns } = needs;
   const { checks, metrics, networkGate } = needs.shown;
   const hand = (): Hand | undefined => resident()?.hand;
   const canary = new Canary({ clock, resident, folders: (asked) => pluginFolders({ config, journal }, asked) });
@@ -68,7 +71,9 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
   checks.networksAgeMs = () => networks.ageMs();
   checks.add(() => {
     const facts = canary.facts();
-    return [handCheck(facts), canaryCheck(facts), networksCheck(networks.networks())];
+    const { choice } = standIns;
+    const plugins = builtinCheck({ choice, judged: standIns.judged() });
+    return [handCheck(facts), canaryCheck(facts), plugins, networksCheck(networks.networks())];
   });
   registerCanary(metrics, canary);
   registerNetworks(metrics, networks);

@@ -7,6 +7,7 @@ interface End {
   readonly stdout?: string;
   readonly failure?: string;
   readonly message?: string;
+  readonly builtIn?: string;
 }
 
 function handWith(ends: Readonly<Record<string, End>>, asked: string[], busy = 0): Hand {
@@ -51,4 +52,19 @@ test("PluginVersions asks nothing of a hand that has its hands full, and comes b
   expect(versions.of("bridge")).toBeUndefined();
   await versions.ask(handWith({}, asked), new Map([["bridge", file(1n)]]), ["/a"]);
   expect(asked).toHaveLength(1);
+});
+
+test("PluginVersions takes a missing program for built in only if a hand serves it, and asks for no other name", async () => {
+  const asked: string[] = [];
+  const versions = new PluginVersions();
+  const wanted = new Map(["bridge", "portmap", "ptp"].map((name) => [name, undefined]));
+  await versions.ask(handWith({ bridge: { failure: "missing" }, ptp: { failure: "missing" } }, asked), wanted, ["/a"]);
+  expect(asked).toEqual(["VERSION bridge in /a", "VERSION ptp in /a"]);
+  expect(versions.isBuiltIn("bridge")).toBe(false);
+  const newer = handWith({ bridge: { builtIn: "1.9.1", stdout: '{"supportedVersions":["1.1.0"]}' } }, asked);
+  await versions.ask(newer, wanted, ["/a"]);
+  expect(["bridge", "portmap"].map((name) => versions.isBuiltIn(name))).toEqual([true, false]);
+  expect(versions.of("bridge")).toMatchObject({ versions: ["1.1.0"] });
+  await versions.ask(handWith({}, asked), new Map([["bridge", file(1n)]]), ["/a"]);
+  expect(versions.isBuiltIn("bridge")).toBe(false);
 });

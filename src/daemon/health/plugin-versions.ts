@@ -1,4 +1,5 @@
 import type { PluginType } from "../../base/brand.ts";
+import { isBuiltinPlugin } from "../../cni/builtin/builtin-plugins.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { ProgramFacts } from "../../readiness/network-rules.ts";
 import type { FoundFile } from "../../wire/outcome.ts";
@@ -11,9 +12,8 @@ const runsMax = 8;
 const answerBytesMax = 4_096;
 
 interface Asked {
-  readonly device: bigint;
-  readonly inode: bigint;
-  readonly facts: ProgramFacts;
+  readonly file: FoundFile | undefined;
+  readonly facts: ProgramFacts & { readonly isBuiltIn?: boolean };
 }
 
 /** Which CNI versions each plugin supports, asked once per program file: a file that was replaced is asked again. */
@@ -24,23 +24,48 @@ export class PluginVersions {
     return this.#asked.get(program)?.facts;
   }
 
-  async ask(hand: Hand, programs: ReadonlyMap<string, FoundFile>, folders: readonly string[]): Promise<void> {
+  /** Whether the hand has the plugin built in and no program is there. */
+  isBuiltIn(name: string): boolean {
+    return this.#asked.get(name)?.facts.isBuiltIn === true;
+  }
+
+  /** Programs by name; undefined for one that is missing. */
+  async ask(
+    hand: Hand,
+    programs: ReadonlyMap<string, FoundFile | undefined>,
+    folders: readonly string[],
+  ): Promise<void> {
     for (const name of this.#asked.keys()) if (!programs.has(name)) this.#asked.delete(name);
-    for (const [name, { device, inode }] of programs) {
-      const known = this.#asked.get(name);
-      if ((known?.device === device && known.inode === inode) || hand.busy >= runsMax) continue;
-      this.#asked.set(name, { device, inode, facts: await askOne(hand, name as PluginType, folders) });
+    for (const [name, file] of programs) {
+      if (this.#isKnown(name, file) || hand.busy >= runsMax) continue;
+      this.#asked.delete(name);
+      if (file === undefined && !isBuiltinPlugin(name)) continue;
+      const facts = await askOne(hand, name as PluginType, folders);
+      // The next hand may have it built in.
+      if (file !== undefined || facts.isBuiltIn === true) this.#asked.set(name, { file, facts });
     }
+  }
+
+  #isKnown(name: string, file: FoundFile | undefined): boolean {
+    const known = this.#asked.get(name);
+    return known !== undefined && known.file?.device === file?.device && known.file?.inode === file?.inode;
   }
 }
 
 /** A program that answers otherwise is left to judge for itself: nothing is known about it. */
-async function askOne(hand: Hand, plugin: PluginType, folders: readonly string[]): Promise<ProgramFacts> {
+async function askOne(hand: Hand, plugin: PluginType, folders: readonly string[]): Promise<Asked["facts"]> {
   const env = { CNI_COMMAND: "VERSION", CNI_PATH: folders.join(":") };
-  const outcome = await hand.run({ plugin, env, stdin: '{"cniVersion":"1.0.0"}', timeoutMs: runMsMax });
+  const outcome = await hand.run({
+    plugin,
+    env,
+    stdin: '{"cniVersion":"1.0.0"}',
+    timeoutMs: runMsMax,
+    asksProgram: true,
+  });
   if (outcome.failure === "exec") return { problem: outcome.message };
   if (outcome.exitCode !== 0 || outcome.stdout.length > answerBytesMax) return {};
-  return versionsIn(Buffer.from(outcome.stdout).toString("utf8"));
+  const versions = versionsIn(Buffer.from(outcome.stdout).toString("utf8"));
+  return outcome.builtIn === undefined ? versions : { ...versions, isBuiltIn: true };
 }
 
 function versionsIn(text: string): ProgramFacts {

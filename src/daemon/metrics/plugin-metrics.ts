@@ -18,6 +18,7 @@ export class PluginMetrics {
   readonly #exits: Counter;
   readonly #cpuSeconds: Counter;
   readonly #oomKills: Counter;
+  readonly #builtIn: Counter;
   /** The largest resident memory of each plugin, in bytes. Its keys are all the labels in use. */
   readonly #maxRssBytes = new Map<string, number>();
 
@@ -31,6 +32,10 @@ export class PluginMetrics {
       ["plugin"],
     );
     this.#oomKills = metrics.counter("levee_delegate_oom_kills_total", "Plugins that the kernel killed for memory");
+    this.#builtIn = metrics.counter("levee_delegate_builtin_total", "Plugin runs that a built-in plugin served", [
+      "plugin",
+      "verb",
+    ]);
     metrics.gauge("levee_delegate_max_rss_bytes", "Largest resident memory of one run since the daemon started", () =>
       [...this.#maxRssBytes].map(([plugin, value]) => ({ labels: { plugin }, value })),
     );
@@ -43,6 +48,7 @@ export class PluginMetrics {
     this.#exits.add([plugin, verb, exit]);
     this.#cpuSeconds.add([plugin], outcome.cpuUs / 1_000_000);
     if (exit === "oom") this.#oomKills.add();
+    if (outcome.builtIn !== undefined) this.#builtIn.add([plugin, verb]);
     const rssBytes = outcome.maxRssKib * 1_024;
     if (rssBytes > (this.#maxRssBytes.get(plugin) ?? 0)) this.#maxRssBytes.set(plugin, rssBytes);
   }

@@ -33,11 +33,16 @@ export class ChainNotes implements Timeline {
       plugin: link.type,
       tookMs: Math.round(outcome.wallUs / 100) / 10,
       maxRssKib: outcome.maxRssKib,
+      ...servedBy(outcome),
       ...(error === undefined ? {} : failedRun(outcome, withoutPlace(error.message, chain))),
       ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
       ...(span === undefined ? {} : { span }),
     });
   }
+}
+
+function servedBy({ builtIn, notBuiltIn }: Ran["outcome"]): TimelineFacts {
+  return { ...(builtIn === undefined ? {} : { builtIn }), ...(notBuiltIn === undefined ? {} : { notBuiltIn }) };
 }
 
 function failedRun({ exitCode, signal }: Ran["outcome"], detail: string): TimelineFacts {

@@ -7,6 +7,7 @@ import { GivenUp } from "../../base/given-up.ts";
 import { isSupportedVersion, newestVersion, versionWhenAbsent } from "../../cni/cni-version.ts";
 import { asJsonText, memberText } from "../../cni/json-text.ts";
 import { Hand } from "../../hands/hand.ts";
+import type { HandOptions } from "../../hands/hand-options.ts";
 import { bytesField, encodeFrame, flagField, required, type Frame } from "../../wire/frame.ts";
 import { encodeFinish, encodeWelcome, type CallHeader, type ResumeHeader } from "../../wire/messages.ts";
 import type { CallChannel, CallOwner } from "../socket/server-connection.ts";
@@ -28,6 +29,7 @@ export interface CallOptions {
   /** The operation's name in hex. A call that comes back after a lost daemon keeps its old one. */
   readonly token: string;
   readonly resumed: ResumeHeader | undefined;
+  readonly standIns?: HandOptions["standIns"];
 }
 
 interface AskedAdmission {
@@ -54,7 +56,7 @@ export class Call implements CallOwner {
   #acknowledgement: Waiter<boolean> | undefined;
 
   constructor(options: CallOptions) {
-    const { connection, version, header, clock } = options;
+    const { connection, header, clock } = options;
     this.header = header;
     this.token = options.token;
     this.resumed = options.resumed;
@@ -62,7 +64,7 @@ export class Call implements CallOwner {
     this.#clock = clock;
     this.#beganMs = clock.monotonicMs();
     this.#endsMs = this.#beganMs + Math.min(header.budgetMs, budgetMsMax);
-    this.hand = new Hand(connection, header.hand, { clock, version, isResident: false, cniPath: header.cniPath });
+    this.hand = new Hand(connection, header.hand, { ...options, isResident: false, cniPath: header.cniPath });
     connection.closeAtMs = this.#endsMs + overtimeMs;
     connection.handOver(this);
   }

@@ -3,6 +3,7 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { Hand } from "../../hands/hand.ts";
+import type { StandIns } from "../../hands/stand-ins.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { encodeFrame, required, textField, type Frame } from "../../wire/frame.ts";
 import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume } from "../../wire/messages.ts";
@@ -16,6 +17,8 @@ export interface ReceptionNeeds {
   readonly logger: Logger;
   readonly software: string;
   readonly journal: Pick<Journal, "findByToken">;
+  /** Every hand asks it about built-in plugins. */
+  readonly standIns: StandIns;
   readonly serve: (call: Call, first: Frame) => void;
   readonly addResident: (hand: Hand) => void;
   /** Answers a command's question. Throws or rejects for a bad question. */
@@ -47,24 +50,20 @@ export class Reception {
   }
 
   call(connection: CallChannel, first: Frame, version = negotiateVersion(first)): void {
-    const { clock, config, software, journal, serve } = this.#needs;
+    const { clock, config, software, journal, standIns, serve } = this.#needs;
     const resumed = first.type === "RESUME" ? readResume(first) : undefined;
     const isKnown = resumed !== undefined && journal.findByToken(resumed.token) !== undefined;
     const token = isKnown ? resumed.token : Buffer.from(clock.randomBytes(16)).toString("hex");
     const header = resumed?.call ?? readCall(first);
-    const call = new Call({ connection, version, header, clock, token, resumed });
+    const call = new Call({ connection, version, header, clock, token, resumed, standIns });
     call.welcome(config.heartbeatMs, software);
     serve(call, first);
   }
 
   #takeResident(connection: ServerConnection, first: Frame, version: number): void {
-    const { clock, config, software, logger, addResident } = this.#needs;
-    const hand = new Hand(connection, readHandIdentity(first), {
-      clock,
-      version,
-      isResident: true,
-      cniPath: textField(first, "cni_path") ?? "",
-    });
+    const { clock, config, software, logger, standIns, addResident } = this.#needs;
+    const cniPath = textField(first, "cni_path") ?? "";
+    const hand = new Hand(connection, readHandIdentity(first), { clock, version, isResident: true, cniPath, standIns });
     connection.handOver({
       take: (frame) => {
         if (frame.type === "PROGRESS") return hand.progressed(frame);

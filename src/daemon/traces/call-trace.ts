@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { PluginTracer } from "../../hands/plugin-tracer.ts";
+import type { PluginAttendant } from "../../hands/plugin-attendant.ts";
 import type { RunOrder } from "../../wire/messages.ts";
 import type { Outcome } from "../../wire/outcome.ts";
 import { OpenSpan, shortFailure } from "./open-span.ts";
@@ -28,7 +28,7 @@ export interface TraceHouse {
 }
 
 /** The spans of one call, from its first frame on. Every call in line has one, so it is small. */
-export class CallTrace implements PluginTracer, TraceContext {
+export class CallTrace implements PluginAttendant, TraceContext {
   readonly spanId: string;
   readonly #origin: TraceOrigin;
   readonly #house: TraceHouse;

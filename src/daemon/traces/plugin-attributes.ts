@@ -13,12 +13,14 @@ export function askedOf({ env, plugin }: RunOrder): SpanAttributes {
 
 /** What the shim measured of a plugin. */
 export function usedBy(outcome: Outcome): SpanAttributes {
-  const { exitCode, signal, timedOut, cpuUs, maxRssKib, failure } = outcome;
+  const { exitCode, signal, timedOut, cpuUs, maxRssKib, failure, builtIn, notBuiltIn } = outcome;
   return {
     "process.exit.code": exitCode,
     "levee.signal": signal,
     "levee.timed_out": timedOut ? true : undefined,
     "levee.not_run": failure,
+    "levee.built_in": builtIn,
+    "levee.not_built_in": notBuiltIn,
     "levee.cpu_us": cpuUs,
     "levee.max_rss_bytes": maxRssKib * 1_024,
   };

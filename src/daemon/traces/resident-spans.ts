@@ -1,4 +1,4 @@
-import type { PluginTracer } from "../../hands/plugin-tracer.ts";
+import type { PluginAttendant } from "../../hands/plugin-attendant.ts";
 import type { RunOrder } from "../../wire/messages.ts";
 import type { Outcome } from "../../wire/outcome.ts";
 import type { TraceHouse } from "./call-trace.ts";
@@ -22,7 +22,7 @@ interface PodRun {
  * Plugins that the resident hand runs for a pod: undoing what a lost call left, leaks, garbage. There is no call, so
  * each run is a span of the pod's own trace. The hand runs several plugins at once; the order says which one has ended.
  */
-export class ResidentSpans implements PluginTracer {
+export class ResidentSpans implements PluginAttendant {
   readonly #needs: ResidentNeeds;
   readonly #running = new WeakMap<RunOrder, PodRun>();
   readonly #ended = new WeakMap<Outcome, PodRun>();

@@ -21,7 +21,8 @@ export const durability: Readonly<Record<EntryKind, Durability>> = {
   "imported": { sync: true, urgent: false },
   "begin": { sync: true, urgent: false },
   "step": { sync: false, urgent: false },
-  "commit": { sync: true, urgent: false },
+  // After a power cut its attachment is gone with its namespace, and the intent is enough to undo the rest.
+  "commit": { sync: false, urgent: false },
   "undoing": { sync: false, urgent: true },
   "acknowledge": { sync: false, urgent: true },
   "del-failed": { sync: false, urgent: true },

@@ -140,7 +140,7 @@ export class Journal {
     await this.#submitFor(token, { kind: "undoing", token, failure });
   }
 
-  /** Resolves when synced. */
+  /** Resolves when written, not synced: it counts after a crash of the daemon, and after a power cut nothing is attached. */
   async commit(token: string, results: readonly (JsonText | undefined)[]): Promise<void> {
     await this.#submitFor(token, { kind: "commit", token, results });
   }

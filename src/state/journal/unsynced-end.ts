@@ -54,8 +54,7 @@ export function provesSync(entry: JournalEntry, before: JournalState): boolean {
   const record = before.byToken(entry.token);
   if (record === undefined) return true;
   // A change of networks takes steps and ends only after its own entry was synced.
-  if (entry.kind === "plug-step" || entry.kind === "plug-ended") return record.plug === undefined;
-  return entry.kind === "acknowledge" && record.phase === "intent";
+  return (entry.kind === "plug-step" || entry.kind === "plug-ended") && record.plug === undefined;
 }
 
 /** A record with progress in its first entry comes from a rewrite, which is synced as a whole. */

@@ -1,5 +1,7 @@
 import { uplinkAnnotation, uplinkVlanAnnotation } from "../../../base/annotations.ts";
 import { LeveeError } from "../../../base/errors.ts";
+import { comparedVersions, isBuiltinPlugin } from "../../../cni/builtin/builtin-plugins.ts";
+import { ipamOf } from "../../../cni/ipam.ts";
 import { asJsonText, memberText } from "../../../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
 import { netDefaults } from "../../../config/net-settings.ts";
@@ -31,7 +33,22 @@ export function checkNetworks(objects: readonly KubeObject[], confDir: string = 
   const good = networks.size - new Set(findings.map((finding) => finding.object)).size;
   if (good > 0)
     findings.unshift(found("ok", plural(good, "network"), good === 1 ? "used as it is" : "used as they are"));
-  return { findings, networks };
+  return { findings: [...findings, ...builtIn([...networks.values()])], networks };
+}
+
+/** The same results and the same files on the node, but no program is started: a person should know it. */
+function builtIn(networks: readonly KnownNetwork[]): readonly Finding[] {
+  const plugins = networks.flatMap(({ conf }) => conf?.plugins ?? []);
+  const names = plugins.flatMap(({ type, text }) => [type, ipamOf(text).type]).filter(isBuiltinPlugin);
+  if (names.length === 0) return [];
+  return [
+    found(
+      "look",
+      `plugins ${[...new Set(names)].toSorted().join(", ")}`,
+      `the shim has them built in, and starts no program where the node has none or upstream's of ${comparedVersions.join(" or ")}; another program runs as before`,
+      "levee check node says which one serves; builtinPlugins: off keeps all programs (docs/builtin.md)",
+    ),
+  ];
 }
 
 function checkNetwork(

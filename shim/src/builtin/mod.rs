@@ -1,0 +1,208 @@
+//! The common CNI plugins, built in: they do what the upstream programs do, without starting one. Equal, or not at all: a
+//! plugin reads its whole configuration before it does anything, and refuses what it does not know. The caller then runs
+//! the program.
+//!
+//! A plugin changes the network namespace of its process, so a process of its own runs it.
+
+mod args;
+mod attached;
+mod bridge;
+mod call;
+pub mod command;
+mod conf;
+mod go;
+mod host_device;
+mod ipam;
+mod ipvlan;
+mod kernel;
+mod loopback;
+mod macvlan;
+mod ptp;
+mod result;
+mod tuning;
+mod vlan;
+
+use std::io::{self, Write};
+
+pub use call::{Edition, PluginCall};
+use conf::Conf;
+use go::members::Members;
+use go::print::Print;
+use result::CniResult;
+
+use crate::cni::verb::Verb;
+
+/// The code of an error for which CNI has none, as in the upstream programs.
+const INTERNAL: u32 = 999;
+
+/// These serve a call only by hand (`levee-shim plugin`). Few of their good calls have been compared yet, in a virtual
+/// machine: the kernels on which the tests run have no such links.
+const ONLY_BY_HAND: [&str; 2] = ["ipvlan", "vlan"];
+
+/// Why a built-in plugin leaves a call to the program.
+#[derive(Debug, PartialEq)]
+pub struct Unsupported(pub String);
+
+/// An error of a plugin, in the upstream program's words.
+#[derive(Debug, PartialEq)]
+pub struct Failure {
+    pub code: u32,
+    pub message: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure { code: INTERNAL, message }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(message: &str) -> Failure {
+        Failure::from(message.to_string())
+    }
+}
+
+impl Failure {
+    fn to_json(&self) -> String {
+        let code = ("code", Print::Number(i64::from(self.code)));
+        Print::Members(vec![code, ("msg", Print::text(self.message.as_str()))]).to_json()
+    }
+}
+
+/// One plugin with the configuration that it has read. From here on it acts.
+trait Plugin {
+    fn add(&self, call: &PluginCall) -> Result<CniResult, Failure>;
+    fn check(&self, call: &PluginCall) -> Result<(), Failure>;
+    fn del(&self, call: &PluginCall) -> Result<(), Failure>;
+}
+
+/// How a call ended. In the first two cases the answer has been written.
+#[derive(Debug, PartialEq)]
+pub enum Outcome {
+    Done,
+    Failed,
+    /// Nothing has been done or written.
+    Unsupported(Unsupported),
+}
+
+impl Outcome {
+    /// The exit code of the upstream program, or a code that none of them uses.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::Failed => 1,
+            Outcome::Unsupported(_) => command::UNSUPPORTED_EXIT,
+        }
+    }
+}
+
+/// Serves one call as the upstream program `plugin` does. Changes the network namespace of this process.
+pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -> io::Result<Outcome> {
+    let (verb, version, plugin) = match read(plugin, call, stdin) {
+        Ok(read) => read,
+        Err(why) => return Ok(Outcome::Unsupported(why)),
+    };
+    let answer = match verb {
+        Verb::Add => plugin.add(call).map(|result| result.to_json(version, call.edition)),
+        Verb::Check => plugin.check(call).map(|()| String::new()),
+        Verb::Del => plugin.del(call).map(|()| String::new()),
+        // The upstream plugins and IPAM plugins that are built in do nothing for it.
+        Verb::Status | Verb::Gc => Ok(String::new()),
+    };
+    match answer {
+        Ok(json) => out.write_all(json.as_bytes()).map(|()| Outcome::Done),
+        Err(failure) => out.write_all(failure.to_json().as_bytes()).map(|()| Outcome::Failed),
+    }
+}
+
+/// The plugins that `supports` knows.
+pub const PLUGINS: [&str; 8] =
+    ["bridge", "host-device", "host-local", "loopback", "macvlan", "ptp", "static", "tuning"];
+
+/// Those of them that others call for addresses.
+pub const IPAMS: [&str; 2] = ["host-local", "static"];
+
+/// The answer to VERSION where no program is there to ask.
+pub fn versions(edition: Edition) -> String {
+    let known = conf::VERSIONS.iter().filter(|version| edition.takes(version)).map(|version| Print::text(*version));
+    let newest = if edition.is_new() { "1.1.0" } else { "1.0.0" };
+    let supported = ("supportedVersions", Print::List(known.collect()));
+    Print::Members(vec![("cniVersion", Print::text(newest)), supported]).to_json()
+}
+
+/// The IPAM plugin that a configuration names, if it is plain enough to be served here at all.
+pub fn ipam_of(stdin: &[u8]) -> Option<String> {
+    let tree = go::tree::parse(stdin).ok()?;
+    let mut own = Members::of(&tree, "").ok()?;
+    own.object("ipam").ok()?.text("type").ok()?.map(str::to_string)
+}
+
+/// Whether `run` would serve this call on a node.
+pub fn supports(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(), Unsupported> {
+    if ONLY_BY_HAND.contains(&plugin) {
+        return Err(Unsupported(format!("the plugin {} is built in only for use by hand", plugin)));
+    }
+    read(plugin, call, stdin).map(drop)
+}
+
+fn read(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(Verb, &'static str, Box<dyn Plugin>), Unsupported> {
+    let tree =
+        go::tree::parse(stdin).map_err(|why| Unsupported(format!("the configuration is not plain JSON: {}", why)))?;
+    let conf = Conf::read(&tree, call.edition)?;
+    let verb = call.verb(conf.version)?;
+    let version = conf.version;
+    let plugin: Box<dyn Plugin> = match plugin {
+        "bridge" => Box::new(bridge::Bridge::read(conf, call)?),
+        "host-device" => Box::new(host_device::HostDevice::read(conf, call)?),
+        "host-local" | "static" => Box::new(ipam::Standalone::read(plugin, conf, call)?),
+        "loopback" => Box::new(loopback::Loopback::read(conf, verb)?),
+        "macvlan" => Box::new(macvlan::Macvlan::read(conf, call)?),
+        "ipvlan" => Box::new(ipvlan::Ipvlan::read(conf, call)?),
+        "tuning" => Box::new(tuning::Tuning::read(conf, call)?),
+        "vlan" => Box::new(vlan::Vlan::read(conf, call)?),
+        "ptp" => Box::new(ptp::Ptp::read(conf, call)?),
+        _ => return Err(Unsupported(format!("no plugin {} is built in", plugin))),
+    };
+    Ok((verb, version, plugin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_plugins_is_the_one_that_serves_on_a_node() {
+        let names = "bridge host-device host-local ipvlan loopback macvlan portmap ptp static tuning vlan";
+        let call = PluginCall {
+            edition: Edition::V1_9_1,
+            command: "STATUS".to_string(),
+            container_id: String::new(),
+            netns: String::new(),
+            ifname: String::new(),
+            args: String::new(),
+        };
+        for name in names.split(' ') {
+            let why = supports(name, &call, br#"{"cniVersion":"1.1.0","name":"n"}"#).err().map(|why| why.0);
+            let is_known = !why.unwrap_or_default().contains(&format!("plugin {} is built in", name));
+            assert_eq!(PLUGINS.contains(&name), is_known, "{}", name);
+        }
+        assert!(IPAMS.iter().all(|name| PLUGINS.contains(name)));
+    }
+
+    #[test]
+    fn the_ipam_of_a_configuration_is_found() {
+        let of = |text: &str| ipam_of(text.as_bytes());
+        assert_eq!(of(r#"{"a":1,"ipam":{"ranges":[],"type":"host-local"}}"#), Some("host-local".to_string()));
+        for none in ["{}", r#"{"ipam":{}}"#, r#"{"ipam":{"type":1}}"#, r#"{"ipam":[]}"#, "{", "[]"] {
+            assert_eq!(of(none), None, "{}", none);
+        }
+    }
+
+    #[test]
+    fn versions_are_those_of_the_release() {
+        let whole = r#"{"cniVersion":"1.1.0","supportedVersions":["0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}"#;
+        let plain = |text: String| text.split_whitespace().collect::<String>();
+        assert_eq!(plain(versions(Edition::V1_9_1)), whole);
+        assert!(!versions(Edition::V1_1_1).contains("1.1.0"));
+    }
+}

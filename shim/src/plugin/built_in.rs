@@ -1,0 +1,93 @@
+//! A plugin that is built in, as the body of a process: it has its order in memory instead of its standard input and its
+//! environment, and behaves as the program does.
+
+use std::io::{self, Write};
+use std::os::unix::io::{AsRawFd, OwnedFd};
+
+use crate::base::output::write_stderr;
+use crate::builtin::{self, Edition, PluginCall, Unsupported};
+use crate::plugin::process::{Body, Trouble};
+use crate::plugin::run_order::RunOrder;
+use crate::plugin::stand_in::StandIns;
+use crate::sys;
+
+pub struct BuiltIn<'a> {
+    pub order: &'a RunOrder,
+    /// The version of the program that it stands in for.
+    pub version: &'a str,
+    pub stand_ins: &'a StandIns,
+}
+
+impl Body for BuiltIn<'_> {
+    fn serve(&self, trouble: &mut Option<OwnedFd>) -> Trouble {
+        if let Some(end) = trouble {
+            // Otherwise another plugin of this hand would not see the end of its stdin.
+            sys::close_all_but(end.as_raw_fd());
+        }
+        let work = match self.prepare() {
+            Ok(work) => work,
+            Err(Unsupported(why)) => return Trouble::Unsupported(why),
+        };
+        // From here on this is the plugin.
+        *trouble = None;
+        sys::exit_now(self.carry_out(&work))
+    }
+}
+
+enum Work {
+    Call(PluginCall),
+    Versions(Edition),
+}
+
+impl BuiltIn<'_> {
+    /// Changes nothing.
+    fn prepare(&self) -> Result<Work, Unsupported> {
+        let plugin = self.order.plugin.as_str();
+        let edition = Edition::parse(self.version)
+            .ok_or_else(|| Unsupported(format!("version {} of {} is not built in", self.version, plugin)))?;
+        let variable = |name: &str| self.order.variable(name).to_string();
+        let call = PluginCall {
+            edition,
+            command: variable("CNI_COMMAND"),
+            container_id: variable("CNI_CONTAINERID"),
+            netns: variable("CNI_NETNS"),
+            ifname: variable("CNI_IFNAME"),
+            args: variable("CNI_ARGS"),
+        };
+        if call.command == "VERSION" && builtin::PLUGINS.contains(&plugin) {
+            return Ok(Work::Versions(edition));
+        }
+        builtin::supports(plugin, &call, &self.order.stdin)?;
+        self.check_ipam()?;
+        Ok(Work::Call(call))
+    }
+
+    /// The program would call the IPAM's program, which may be a site's own or of another version.
+    fn check_ipam(&self) -> Result<(), Unsupported> {
+        match builtin::ipam_of(&self.order.stdin) {
+            Some(ipam) if self.stand_ins.version(&ipam) != Some(self.version) => {
+                Err(Unsupported(format!("its IPAM plugin {} is a program, or another version", ipam)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The exit code of the program.
+    fn carry_out(&self, work: &Work) -> i32 {
+        let mut out = io::stdout().lock();
+        let served = match work {
+            Work::Versions(edition) => out.write_all(builtin::versions(*edition).as_bytes()).map(|()| 0),
+            Work::Call(call) => {
+                let outcome = builtin::run(&self.order.plugin, call, &self.order.stdin, &mut out);
+                outcome.map(|outcome| outcome.exit_code())
+            }
+        };
+        match served.and_then(|code| out.flush().map(|()| code)) {
+            Ok(code) => code,
+            Err(error) => {
+                write_stderr(&format!("levee-shim: {}", sys::error_text(&error)));
+                1
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/** Plugins that the shim has built in. Each behaves as the upstream program of the same name. */
+export const builtinPlugins = [
+  "bridge",
+  "host-device",
+  "host-local",
+  "loopback",
+  "macvlan",
+  "ptp",
+  "static",
+  "tuning",
+] as const;
+
+export type BuiltinPlugin = (typeof builtinPlugins)[number];
+
+/**
+ * Where a built-in plugin stands in for a program. `auto`: where no program is, or the upstream one of a compared version.
+ * A list: for these plugins, whatever program is there.
+ */
+export type BuiltinChoice = "auto" | "off" | readonly BuiltinPlugin[];
+
+/** The built-ins that other plugins call for addresses. */
+export const builtinIpams = ["host-local", "static"] as const satisfies readonly BuiltinPlugin[];
+
+/** Upstream versions whose behaviour was compared with the built-ins, the newest first. */
+export const comparedVersions = ["1.9.1", "1.1.1"] as const;
+
+export type ComparedVersion = (typeof comparedVersions)[number];
+
+export function isBuiltinPlugin(name: string): name is BuiltinPlugin {
+  return builtinPlugins.some((known) => known === name);
+}

@@ -1,0 +1,27 @@
+import type { Random } from "../hostile/random.ts";
+import type { Step, Upstream } from "./case.ts";
+
+/** True in so many of a hundred cases. */
+export function oneIn(random: Random, percent: number): boolean {
+  return random.below(100) < percent;
+}
+
+/** The object with each key that a coin lets in. */
+export function some(
+  random: Random,
+  percent: number,
+  members: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(() => oneIn(random, percent)));
+}
+
+export function cniVersion(random: Random, upstream: Upstream): string {
+  const known = ["0.3.0", "0.3.1", "0.4.0", "1.0.0"];
+  return random.pick(upstream.version === "1.9.1" ? [...known, "1.1.0"] : known);
+}
+
+/** ADD, CHECK where the version has it, and DEL twice. */
+export function life(version: string, id = "c1", ifname = "eth0"): readonly Step[] {
+  const check: readonly Step[] = version >= "0.4.0" ? [{ command: "CHECK", id, ifname }] : [];
+  return [{ command: "ADD", id, ifname }, ...check, { command: "DEL", id, ifname }, { command: "DEL", id, ifname }];
+}

@@ -1,0 +1,52 @@
+/**
+ * The built-in plugins beside the upstream programs of v1.9.1 and of Debian, in generated cases: 200 each with
+ * `npm run e2e -- --full builtin`. A failure names its seed: `LEVEE_SEED=… LEVEE_TURNS=1 npm run e2e -- builtin` runs that
+ * case alone.
+ */
+import { expect, test } from "bun:test";
+import { compareBatch } from "../builtin/batch.ts";
+import type { Case, Step, Upstream } from "../builtin/case.ts";
+import { judge } from "../builtin/judge.ts";
+import { builtInPlugins, isPossible } from "../builtin/plugins.ts";
+import { World } from "../builtin/world.ts";
+import { distributionPlugins } from "../lab/lab.ts";
+import { cniPlugins } from "../peers/cni-plugins.ts";
+import { builtFolder } from "../peers/peer.ts";
+
+const newest: Upstream = { version: "1.9.1", folder: builtFolder(await cniPlugins()) };
+const debian: Upstream = { version: "1.1.1", folder: distributionPlugins };
+const turns = process.env["LEVEE_E2E_FULL"] === "1" ? 200 : 20;
+const runMs = 1_200_000;
+
+for (const upstream of [newest, debian])
+  for (const [name, make] of builtInPlugins)
+    test(
+      `the built-in ${name} says and leaves the same as the program of ${upstream.version}`,
+      async () => {
+        judge(await compareBatch(upstream, make, turns), isPossible(name));
+      },
+      runMs,
+    );
+
+test(
+  "a bridge with 1,023 ports takes no other one: the program's own error in its own words",
+  async () => {
+    const pairs = Array.from({ length: 512 }, (_, at) => `link add p${at} master cni0 type veth peer name q${at}`);
+    const ends = Array.from({ length: 511 }, (_, at) => `link set q${at} master cni0`);
+    const batch = ["link add cni0 type bridge", ...pairs, ...ends].join("\\n");
+    const conf = { cniVersion: "1.0.0", name: "net", type: "bridge" };
+    const before = [`printf '${batch}\\n' > batch`, "host ip -batch batch"];
+    const add: Step = { command: "ADD", id: "c1", ifname: "eth0" };
+    const of: Case = { seed: 0, plugin: "bridge", conf, args: "", before, steps: [] };
+    await using world = await World.make(`lvf${process.pid}`, newest, of);
+    const words = async (server: "program" | "built-in"): Promise<string> => {
+      const answer = await world.call(add, server);
+      await world.call({ ...add, command: "DEL" }, server);
+      return answer.stdout.replace(/veth[0-9a-f]{8}/, "veth#");
+    };
+    const said = await words("program");
+    expect(JSON.parse(said)).toEqual({ code: 999, msg: 'failed to connect "veth#" to bridge cni0: exchange full' });
+    expect(await words("built-in")).toBe(said);
+  },
+  runMs,
+);
