@@ -86,7 +86,7 @@ test("levee gc shows what would be done and why, --fix does it, and the next loo
 });
 
 test("levee gc fails where nothing can be looked at, where something cannot be removed, and with two wishes at once", async () => {
-  await using lab = await startGcNode({}, { withHand: false });
+  await using lab = await startGcNode({ builtinPlugins: "off" }, { withHand: false });
   const blind = await levee(lab, "gc");
   expect(blind.exitCode).toBe(1);
   expect(blind.err).toContain("Cannot look for garbage: no resident hand is connected (try-later)");

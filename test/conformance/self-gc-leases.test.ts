@@ -79,7 +79,7 @@ test("a network's own folder is found in its definition, and its own configurati
 });
 
 test("a plugin that is missing is told and costs nothing else", async () => {
-  await using lab = await startGcNode();
+  await using lab = await startGcNode({ builtinPlugins: "off" });
   await attach(lab, "alive");
   await runtimeResult(lab, containerId("alive"));
   await lease(lab.path("cni/networks/lan"), "10.9.0.8", { content: leaseOf("lost"), ageMs: hourMs });

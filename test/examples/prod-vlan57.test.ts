@@ -49,6 +49,7 @@ test("levee migrate --check finds nothing in the way of the example", async () =
   const findings = checkMigration(objects).filter(({ topic }) => topic === "networks" || topic === "pods");
   expect(findings.map(({ level, object }) => `${level} ${object}`)).toEqual([
     "ok 1 network",
+    "look plugins bridge",
     "ok 2 pods and templates",
   ]);
 });
