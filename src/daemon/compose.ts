@@ -6,6 +6,7 @@ import { holdStateFolder } from "../state/one-writer.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
 import { composeAnswers } from "./compose-answers.ts";
 import { composeCollect } from "./compose-collect.ts";
+import { composeMultus } from "./compose-multus.ts";
 import { composePlug } from "./compose-plug.ts";
 import { composeServices } from "./compose-services.ts";
 import { composeUndo, type UndoParts } from "./compose-undo.ts";
@@ -99,12 +100,14 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     forgetStart({ clock, calls }),
   ];
   const plug = composePlug(ground, undo, accounts).start();
-  logger.info("The daemon is ready", {
-    socket: server.path,
-    stateDir: config.stateDir,
-    attachments: ground.journal.all().length,
-  });
-  return { stop: () => shutDown({ ...ground, ...undo, server, calls, lock, services, plug, source }) };
+  const servers = [server, ...(await composeMultus(ground, undo, { plug, reception }))];
+  logReady(ground, server);
+  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, source }) };
+}
+
+function logReady({ logger, config, journal }: Ground, { path }: Server): void {
+  const { stateDir } = config;
+  logger.info("The daemon is ready", { socket: path, stateDir, attachments: journal.all().length });
 }
 
 function addResident(hand: Hand, { traces }: Ground, { recovery }: UndoParts): void {
