@@ -82,7 +82,7 @@ fn lead_to_gateway(netlink: &Netlink, inner: &Link, config: &IpConfig) -> Result
         let route = route_text(inner, Some(&network), None, None);
         format!("failed to delete route {}: {}", route, errno_words(&error))
     })?;
-    let gateway = config.gateway.map(|ip| whole(ip));
+    let gateway = config.gateway.map(whole);
     let source = config.address.ip;
     add(netlink, inner, (gateway, SCOPE_LINK), None, source)?;
     add(netlink, inner, (Some(network), SCOPE_UNIVERSE), config.gateway, source)

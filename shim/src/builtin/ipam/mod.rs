@@ -15,7 +15,7 @@ use static_addresses::StaticAddresses;
 
 pub enum Ipam {
     HostLocal(HostLocal),
-    Static(StaticAddresses),
+    Static(Box<StaticAddresses>),
 }
 
 impl Ipam {
@@ -24,7 +24,9 @@ impl Ipam {
         match ipam.text("type")? {
             None | Some("") => ipam.end().map(|()| None),
             Some("host-local") => HostLocal::read(ipam, conf, call).map(Ipam::HostLocal).map(Some),
-            Some("static") => StaticAddresses::read(ipam, conf, call).map(Ipam::Static).map(Some),
+            Some("static") => {
+                StaticAddresses::read(ipam, conf, call).map(|plugin| Some(Ipam::Static(Box::new(plugin))))
+            }
             Some(other) => Err(Unsupported(format!("no IPAM plugin {} is built in", other))),
         }
     }

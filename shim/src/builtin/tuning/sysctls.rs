@@ -90,7 +90,7 @@ fn slashes(name: &str) -> String {
 /// Parts of letters, digits and a few signs, with dots or slashes between them.
 fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    name.split(|letter| letter == '.' || letter == '/').all(|part| !part.is_empty() && part.bytes().all(is_letter))
+    name.split(&['.', '/'][..]).all(|part| !part.is_empty() && part.bytes().all(is_letter))
 }
 
 #[cfg(test)]
