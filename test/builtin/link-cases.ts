@@ -62,7 +62,25 @@ export function ptpCase(random: Random, upstream: Upstream): Case {
     ...some(random, 30, { mtu: random.pick([0, 1400, 9000, 67, 70_000, -1]), ipMasq: false }),
     ...some(random, 2, { ipMasq: true }),
   };
-  return withIpam({ random, upstream, plugin: "ptp", conf, withoutIpam: 2 });
+  const made = withIpam({ random, upstream, plugin: "ptp", conf, withoutIpam: 2 });
+  return { ...made, conf: withGateways(made.conf) };
+}
+
+/**
+ * Upstream waits for an IPv6 address only if one has a gateway. Otherwise its routes are refused or not, depending on how
+ * far the kernel is, so a case without a gateway compares nothing.
+ */
+function withGateways({ ipam, args, runtimeConfig, ...conf }: Members): Members {
+  const { addresses, ...more } = (ipam ?? {}) as { readonly addresses?: readonly Members[] };
+  const fixed = addresses?.map((each) =>
+    String(each["address"]).includes(":") ? { gateway: "fd00:0:0::1", ...each } : each,
+  );
+  const wished = JSON.stringify([args, runtimeConfig]).includes("fd07:") ? {} : { args, runtimeConfig };
+  return {
+    ...conf,
+    ...(ipam === undefined ? {} : { ipam: { ...more, ...(fixed === undefined ? {} : { addresses: fixed }) } }),
+    ...wished,
+  };
 }
 
 export function hostDeviceCase(random: Random, upstream: Upstream): Case {
