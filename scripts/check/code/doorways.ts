@@ -86,7 +86,7 @@ const doorways: readonly Doorway[] = [
     calls:
       /(?<!\bstdout)(?<!\bstderr)\.?\b(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|copyFileSync|cpSync|truncate|ftruncate|writeSync)\s*\(/g,
     allowed: [
-      /^src\/base\/atomic-file\.ts$/,
+      /^src\/base\/(?:atomic-file|disk)\.ts$/,
       /^src\/state\//,
       // Standard error: a pipe, or a file that others write to.
       /^src\/daemon\/descriptor-stream\.ts$/,
@@ -102,12 +102,14 @@ const doorways: readonly Doorway[] = [
     // A waiting connection of node:net costs three times as much (ADR 0023), a request of node:https four times (0024).
     // node:net and node:zlib add 2 MiB of streams to a daemon that needs none (0025).
     allowed: [
-      /^src\/daemon\/socket\/server(?:-connection)?\.ts$/,
+      /^src\/daemon\/socket\/server-socket\.ts$/,
       /^src\/daemon\/metrics\/(?:http-exchange|metrics-server)\.ts$/,
       // Gives memory back; a runtime that forgets by itself needs no such call.
       /^src\/daemon\/forget-start\.ts$/,
       /^src\/kube\/client\/connection\.ts$/,
       /^src\/state\/(?:files\/crc32|one-writer)\.ts$/,
+      // The global `crypto` hashes on another thread.
+      /^src\/base\/sha256\.ts$/,
     ],
     remedy: "Use node: built-ins, so that Node can run this code too",
   },

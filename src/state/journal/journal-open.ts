@@ -1,4 +1,4 @@
-import { chmod, mkdir, unlink } from "node:fs/promises";
+import { disk } from "../../base/disk.ts";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
@@ -78,12 +78,12 @@ async function prepareFolder(stateDir: string): Promise<void> {
   try {
     await makeFolder(stateDir);
     // Another program may have created it open to all, and the pods' configurations may contain secrets.
-    await chmod(stateDir, 0o700);
+    await disk.chmod(stateDir, 0o700);
     // Created before any shim needs it, so that the daemon can watch it.
-    await mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
+    await disk.mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
     // A crash during a rewrite leaves these files. The file beside each is the valid one.
     for (const name of ["journal.log.tmp", "containers.idx.tmp", "reserve.tmp", "probe.tmp", "probe"]) {
-      await unlink(join(stateDir, name)).catch(ignoreMissing);
+      await disk.unlink(join(stateDir, name)).catch(ignoreMissing);
     }
   } catch (cause) {
     throw unwritable(stateDir, cause);
