@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from "./clock.ts";
+import { Seeded } from "./seeded.ts";
 
 interface Timer {
   readonly atMs: number;
@@ -11,12 +12,12 @@ interface Timer {
 /** Time passes only when a test advances it, and randomness comes from a seed: the same seed gives the same run. */
 export class VirtualClock implements Clock {
   #nowMs = 0;
-  #seed: number;
+  readonly #seeded: Seeded;
   #numbers = 0;
   readonly #timers: Timer[] = [];
 
   constructor(seed = 1) {
-    this.#seed = seed;
+    this.#seeded = new Seeded(seed);
   }
 
   monotonicMs(): number {
@@ -27,16 +28,12 @@ export class VirtualClock implements Clock {
     return 1_700_000_000_000 + this.#nowMs;
   }
 
-  /** A small generator with a full period over 32 bits (mulberry32). */
   random(): number {
-    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#seed ^ (this.#seed >>> 15), this.#seed | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    return this.#seeded.next();
   }
 
   randomBytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => Math.floor(this.random() * 256));
+    return this.#seeded.bytes(length);
   }
 
   after(ms: number, callback: () => void): Cancel {

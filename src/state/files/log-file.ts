@@ -76,6 +76,11 @@ export class LogFile {
     this.#size += bytes.length;
   }
 
+  /** Makes what an earlier process wrote durable. */
+  async secure(): Promise<void> {
+    await this.#sync(await this.#open());
+  }
+
   /** Removes everything after the last good line. */
   async cutTail(): Promise<void> {
     try {

@@ -1,0 +1,132 @@
+import { journalPath } from "../../state/journal/journal-open.ts";
+import type { SimEvent } from "../node/sim-event.ts";
+import type { SimNode } from "../node/sim-node.ts";
+import type { SimDaemon } from "../node/sim-daemon.ts";
+import type { SimRuntime } from "../node/sim-runtime.ts";
+
+/** The parts of a node that the rules look at. */
+export interface WatchedNode {
+  readonly node: SimNode;
+  readonly runtime: SimRuntime;
+  readonly daemon: SimDaemon;
+}
+
+/** A rule that did not hold, and what was seen. */
+export interface Broken {
+  readonly rule: string;
+  readonly text: string;
+}
+
+/** No call may take longer: the runtime would kill it. */
+const addMsMax = 115_000;
+const delMsMax = 55_000;
+
+/** What must hold at every moment, and at the end of a story. */
+export class Invariants {
+  readonly broken: Broken[] = [];
+  readonly #nodes: ReadonlyMap<string, WatchedNode>;
+
+  constructor(nodes: ReadonlyMap<string, WatchedNode>) {
+    this.#nodes = nodes;
+  }
+
+  /** Called with everything that happens. */
+  see(event: SimEvent): void {
+    if (event.kind === "effect") this.#seeEffect(event);
+    if (event.kind === "answer") this.#seeAnswer(event);
+  }
+
+  /** Called after every step. */
+  look(): void {
+    for (const { node, daemon } of this.#nodes.values()) {
+      const admission = daemon.running?.ground;
+      if (admission === undefined) continue;
+      const { attachCeiling, detachCeiling, waitingMax } = admission.config;
+      if (node.connections > waitingMax + attachCeiling + detachCeiling + 64)
+        this.#break("memory", `${node.name} has ${node.connections} connections`);
+    }
+  }
+
+  /** Called when all is calm again and had time to settle. */
+  lookAtEnd(): void {
+    for (const watched of this.#nodes.values()) {
+      this.#everyPodSettled(watched);
+      this.#nothingLeft(watched);
+      this.#journalAgrees(watched);
+    }
+  }
+
+  #seeEffect(event: Extract<SimEvent, { kind: "effect" }>): void {
+    const watched = this.#nodes.get(event.node);
+    if (watched === undefined) return;
+    if (event.verb === "DEL") return this.#nobodyRobbed(watched, event);
+    this.#intentSynced(watched, event);
+    this.#oneHolder(watched, event);
+  }
+
+  /** A plugin acted: the journal on the disk must name the container, or a power cut would leave the address for ever. */
+  #intentSynced({ node }: WatchedNode, { containerId, network }: { containerId: string; network: string }): void {
+    const durable = node.files.find(journalPath(node.stateDir))?.durable;
+    if (durable?.includes(`"${containerId}"`) === true) return;
+    this.#break("intent-synced", `${network} attached ${containerId} before its intent was on the disk of ${node.name}`);
+  }
+
+  #oneHolder({ node }: WatchedNode, { network, address }: { network: string; address: string }): void {
+    const held = [...node.kernel.netns.values()].flatMap(({ links }) => [...links.values()]);
+    const holders = held.filter((one) => one === `${network}/${address}`).length;
+    if (holders > 1) this.#break("one-holder", `${holders} interfaces of ${node.name} have ${address} of ${network}`);
+  }
+
+  #nobodyRobbed({ runtime }: WatchedNode, { containerId, network }: { containerId: string; network: string }): void {
+    if (runtime.sandboxes.get(containerId)?.state !== "told") return;
+    this.#break("live-pod", `${network} was taken from ${containerId}, which runs and was not deleted`);
+  }
+
+  #seeAnswer({ verb, containerId, tookMs }: Extract<SimEvent, { kind: "answer" }>): void {
+    const limitMs = verb === "ADD" ? addMsMax : delMsMax;
+    if (tookMs > limitMs) this.#break("call-ends", `${verb} of ${containerId} took ${Math.round(tookMs)} ms`);
+  }
+
+  #everyPodSettled({ node, runtime, daemon }: WatchedNode): void {
+    if (daemon.running === undefined) this.#break("daemon-runs", `the daemon of ${node.name} does not run at the end`);
+    const { unfinished } = runtime;
+    if (unfinished.length > 0)
+      this.#break("pods-settle", `${unfinished.length} pods are neither attached nor gone: ${unfinished.slice(0, 3).join(", ")}`);
+  }
+
+  /** Addresses and interfaces belong to running sandboxes, one each, and every running sandbox has its own. */
+  #nothingLeft({ node, runtime }: WatchedNode): void {
+    const { kernel } = node;
+    const held = new Set<string>();
+    for (const [network, leases] of kernel.leases) {
+      for (const [address, { containerId, ifname }] of leases) {
+        held.add(`${containerId} ${network}`);
+        if (runtime.sandboxes.get(containerId)?.state !== "told")
+          this.#break("nothing-left", `${network} holds ${address} for ${ifname} of ${containerId}, which is gone`);
+      }
+    }
+    for (const { id, pod, netns, state } of runtime.sandboxes.values()) {
+      if (state !== "told") continue;
+      for (const network of ["default-net", ...pod.networks])
+        if (!held.has(`${id} ${network}`)) this.#break("all-attached", `${id} runs without ${network}`);
+      const links = kernel.netns.get(netns)?.links.size ?? 0;
+      if (links !== pod.networks.length + 1)
+        this.#break("all-attached", `${id} has ${links} interfaces instead of ${pod.networks.length + 1}`);
+    }
+  }
+
+  #journalAgrees({ runtime, daemon }: WatchedNode): void {
+    const journal = daemon.running?.ground.journal;
+    if (journal === undefined) return;
+    const told = new Set([...runtime.sandboxes.values()].filter(({ state }) => state === "told").map(({ id }) => id));
+    for (const { containerId, phase } of journal.all()) {
+      if (!told.delete(containerId)) this.#break("journal-agrees", `the journal keeps ${containerId} (${phase}), which is gone`);
+      else if (phase !== "acknowledged") this.#break("journal-agrees", `${containerId} runs, and its record is only ${phase}`);
+    }
+    for (const id of told) this.#break("journal-agrees", `${id} runs, and the journal does not know it`);
+  }
+
+  #break(rule: string, text: string): void {
+    this.broken.push({ rule, text });
+  }
+}
