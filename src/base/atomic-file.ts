@@ -1,4 +1,4 @@
-import { disk } from "./disk.ts";
+import { disk } from "./disk/disk.ts";
 import { dirname } from "node:path";
 
 /** The only doorway for writing whole files: readers see the old content or the new, never a part. */

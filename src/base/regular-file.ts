@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { disk } from "./disk.ts";
+import { disk } from "./disk/disk.ts";
 import { LeveeError } from "./errors.ts";
 
 interface ReadOptions {

@@ -1,5 +1,4 @@
 import type { Cancel, Clock } from "./clock.ts";
-import { Seeded } from "./seeded.ts";
 
 interface Timer {
   readonly atMs: number;
@@ -12,12 +11,12 @@ interface Timer {
 /** Time passes only when a test advances it, and randomness comes from a seed: the same seed gives the same run. */
 export class VirtualClock implements Clock {
   #nowMs = 0;
-  readonly #seeded: Seeded;
+  #seed: number;
   #numbers = 0;
   readonly #timers: Timer[] = [];
 
   constructor(seed = 1) {
-    this.#seeded = new Seeded(seed);
+    this.#seed = seed;
   }
 
   monotonicMs(): number {
@@ -28,12 +27,16 @@ export class VirtualClock implements Clock {
     return 1_700_000_000_000 + this.#nowMs;
   }
 
+  /** A small generator with a full period over 32 bits (mulberry32). */
   random(): number {
-    return this.#seeded.next();
+    this.#seed = (this.#seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#seed ^ (this.#seed >>> 15), this.#seed | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
   randomBytes(length: number): Uint8Array {
-    return this.#seeded.bytes(length);
+    return Uint8Array.from({ length }, () => Math.floor(this.random() * 256));
   }
 
   after(ms: number, callback: () => void): Cancel {

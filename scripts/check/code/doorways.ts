@@ -20,7 +20,8 @@ const doorways: readonly Doorway[] = [
     calls:
       /\b(?:Date\.now|Math\.random|performance\.now|process\.hrtime|process\.uptime|AbortSignal\.timeout|crypto\.(?:random|getRandom)\w+|Bun\.sleep|Bun\.nanoseconds)\b|(?<![.\w])(?:setTimeout|setInterval|randomBytes|randomUUID|randomInt)\s*\(|\bnew Date\(\s*\)|(?<![.\w])Date\(\s*\)/g,
     modules: /^node:timers(?:\/promises)?$/,
-    allowed: [/^src\/base\/clock\.ts$/],
+    // The simulated clock has a method of the same name.
+    allowed: [/^src\/base\/clock\.ts$/, /^src\/sim\/time\/sim-process\.ts$/],
     remedy: "Take a Clock (src/base/clock.ts) as a parameter, so that tests run this code on a virtual clock",
   },
   {
@@ -86,8 +87,10 @@ const doorways: readonly Doorway[] = [
     calls:
       /(?<!\bstdout)(?<!\bstderr)\.?\b(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|copyFileSync|cpSync|truncate|ftruncate|writeSync)\s*\(/g,
     allowed: [
-      /^src\/base\/(?:atomic-file|disk)\.ts$/,
+      /^src\/base\/(?:atomic-file|disk\/node-disk)\.ts$/,
       /^src\/state\//,
+      // A disk in memory.
+      /^src\/sim\/disk\//,
       // Standard error: a pipe, or a file that others write to.
       /^src\/daemon\/descriptor-stream\.ts$/,
       // The kernel's own files: a reader never sees half of one, and none can be renamed into place.

@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";

@@ -22,7 +22,7 @@ export class SimApiClient implements FollowableApi {
   }
 
   async call({ method, path, body, deadlineMs, signal }: KubeRequest): Promise<string> {
-    const url = new URL(path, "http://sim");
+    const url = new URL(path, "http://localhost");
     this.#api.count(method === "GET" ? "get" : method.toLowerCase());
     await this.#travel(signal, deadlineMs);
     const place = placeOf(url.pathname);
@@ -40,7 +40,7 @@ export class SimApiClient implements FollowableApi {
   async items(path: string, { signal, idleMs }: LinesOptions, onItem: (text: string) => void): Promise<string> {
     this.#api.count("list");
     await this.#travel(signal, idleMs);
-    const url = new URL(path, "http://sim");
+    const url = new URL(path, "http://localhost");
     const list = this.#listOf(url);
     const asked = Number(url.searchParams.get("resourceVersion") ?? 0);
     // A cache that is behind the asked version answers that it has not got there in time.
@@ -52,31 +52,34 @@ export class SimApiClient implements FollowableApi {
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
     this.#api.count("watch");
     await this.#travel(options.signal, options.idleMs);
-    const url = new URL(path, "http://sim");
-    const { resource } = placeOf(url.pathname);
-    const isWanted = wantedBy(url);
-    let version = Number(url.searchParams.get("resourceVersion") ?? 0);
-    if (url.searchParams.has("sendInitialEvents")) {
-      const list = this.#listOf(url);
-      const seen = Number(list.metadata.resourceVersion);
-      if (version > seen) throw refusal(504, "Timeout");
-      version = seen;
-      options.onOpen?.();
+    const url = new URL(path, "http://localhost");
+    const list = url.searchParams.has("sendInitialEvents") ? this.#listOf(url) : undefined;
+    const asked = Number(url.searchParams.get("resourceVersion") ?? 0);
+    const version = list === undefined ? asked : Number(list.metadata.resourceVersion);
+    if (asked > version) throw refusal(504, "Timeout");
+    options.onOpen?.();
+    if (list !== undefined) {
       for (const object of list.items) yield eventText("ADDED", object);
       yield bookmark(version, true);
-    } else options.onOpen?.();
+    }
+    yield* this.#changes(url, version, options);
+  }
+
+  async *#changes(url: URL, from: number, options: LinesOptions): AsyncGenerator<string> {
+    const { resource } = placeOf(url.pathname);
+    const isWanted = wantedBy(url);
     const endsMs = this.#process.monotonicMs() + Number(url.searchParams.get("timeoutSeconds") ?? 300) * 1_000;
-    for (;;) {
+    let version = from;
+    while (this.#process.monotonicMs() < endsMs) {
       const changes = this.#api.since(resource, version);
       if (changes === undefined) {
-        yield JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "too old" } });
+        yield eventText("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" });
         return;
       }
       for (const { version: at, type, object } of changes) {
         version = at;
         if (isWanted(object)) yield eventText(type, object);
       }
-      if (this.#process.monotonicMs() >= endsMs) return;
       if (!(await this.#change(options, endsMs))) yield bookmark(version, false);
       if (this.#api.trouble.isAway) throw unreachable();
     }
@@ -111,7 +114,10 @@ export class SimApiClient implements FollowableApi {
     if (isBusy) throw refusal(429, "TooManyRequests", retryAfterMs);
   }
 
-  #listOf(url: URL): { readonly metadata: { readonly resourceVersion: string }; readonly items: readonly JsonObject[] } {
+  #listOf(url: URL): {
+    readonly metadata: { readonly resourceVersion: string };
+    readonly items: readonly JsonObject[];
+  } {
     const { items, version } = this.#api.list(placeOf(url.pathname).resource, wantedBy(url));
     return { metadata: { resourceVersion: String(version) }, items };
   }
@@ -153,4 +159,3 @@ function unreachable(): KubeError {
 function refusal(status: number, reason: string, retryMs?: number): KubeError {
   return new KubeError("api-refused", `The API server refused: ${reason}`, { status, reason, retryAfterMs: retryMs });
 }
-

@@ -1,4 +1,5 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
+import type { SimListener } from "../node/sim-event.ts";
 import type { SimTime } from "../time/sim-time.ts";
 
 /** One change of an object, as a watch tells it. */
@@ -38,12 +39,14 @@ export class SimApi {
   /** Requests so far, by what they are: `list`, `watch`, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
   readonly #time: SimTime;
+  readonly #say: SimListener;
   readonly #resources = new Map<string, Resource>();
   readonly #listeners = new Set<() => void>();
   #version = 100;
 
-  constructor(time: SimTime) {
+  constructor(time: SimTime, say: SimListener) {
     this.#time = time;
+    this.#say = say;
   }
 
   get version(): number {
@@ -51,6 +54,7 @@ export class SimApi {
   }
 
   count(what: string): void {
+    if (what === "list" || what === "watch") this.#say({ kind: "api", what });
     this.requests.set(what, (this.requests.get(what) ?? 0) + 1);
   }
 
@@ -138,7 +142,9 @@ export class SimApi {
   }
 
   #before(resource: string, key: string, version: number): JsonObject | undefined {
-    const earlier = this.#of(resource).changes.filter((change) => change.version < version && keyOf(change.object) === key);
+    const earlier = this.#of(resource).changes.filter(
+      (change) => change.version < version && keyOf(change.object) === key,
+    );
     const last = earlier.at(-1);
     return last === undefined || last.type === "DELETED" ? undefined : last.object;
   }
@@ -150,7 +156,7 @@ export class SimApi {
   }
 }
 
-export function keyOf(object: JsonObject): string {
+function keyOf(object: JsonObject): string {
   const { namespace, name } = objectOf(object["metadata"]);
   return `${textOf(namespace)}/${textOf(name)}`;
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import type { Disk, DiskEntry, DiskFacts, DiskFile } from "../../base/disk.ts";
+import type { Disk, DiskEntry, DiskFacts, DiskFile } from "../../base/disk/disk-door.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 import { diskError, type SimFiles } from "./sim-files.ts";
 import type { SimInode } from "./sim-inode.ts";
@@ -208,7 +208,7 @@ export class SimDisk implements Disk {
         try {
           resolve(work(user));
         } catch (thrown) {
-          reject(thrown as Error);
+          reject(thrown);
         }
       });
     });

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Seeded } from "../../base/seeded.ts";
+import type { Seeded } from "../time/seeded.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import { SimInode } from "./sim-inode.ts";
 
@@ -26,7 +26,12 @@ const usualSyncMs = 8;
 
 /** The files of one simulated node, with what a power cut leaves of them. Every error has a code, as from the kernel. */
 export class SimFiles {
-  readonly trouble: DiskTrouble = { leftBytes: undefined, syncMsMax: usualSyncMs, isLying: false, syncError: undefined };
+  readonly trouble: DiskTrouble = {
+    leftBytes: undefined,
+    syncMsMax: usualSyncMs,
+    isLying: false,
+    syncError: undefined,
+  };
   readonly #time: SimTime;
   readonly #seeded: Seeded;
   readonly #folders = new Set<string>();
@@ -43,6 +48,11 @@ export class SimFiles {
 
   find(path: string): SimInode | undefined {
     return this.#names.get(path);
+  }
+
+  /** The bytes at a path that survive a power cut at this moment; undefined when the name itself does not. */
+  durableAt(path: string): Buffer | undefined {
+    return this.#durableNames.get(path)?.durable;
   }
 
   get(path: string): SimInode {

@@ -1,4 +1,4 @@
-import type { Seeded } from "../../base/seeded.ts";
+import type { Seeded } from "../time/seeded.ts";
 
 /** The smallest unit that a disk writes. */
 const sectorBytes = 512;

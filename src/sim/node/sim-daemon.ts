@@ -126,7 +126,7 @@ export class SimDaemon {
     const logger = this.#logger(process);
     const config = parseDaemonConfig(JSON.stringify({ ...placesOf(node), ...settings }), `/${name}/daemon-config.json`);
     const metrics = new MetricsRegistry();
-    const access = fixedAccess("http://sim");
+    const access = fixedAccess("http://localhost");
     const common = { config, clock: process, logger, metrics };
     const source = openCluster({
       ...common,

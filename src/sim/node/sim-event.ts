@@ -10,6 +10,14 @@ export type SimEvent =
       /** Empty when there was nothing to remove. */
       readonly address: string;
     }
+  | {
+      /** A plugin starts. */
+      readonly kind: "run";
+      readonly node: string;
+      readonly verb: string;
+      readonly network: string;
+      readonly containerId: string;
+    }
   | { readonly kind: "call"; readonly node: string; readonly verb: string; readonly containerId: string }
   | {
       readonly kind: "answer";
@@ -27,8 +35,8 @@ export type SimEvent =
       readonly what: "bound" | "running" | "failed" | "deleting" | "gone";
     }
   | { readonly kind: "daemon"; readonly node: string; readonly what: string }
+  | { readonly kind: "api"; readonly what: "list" | "watch" }
   | { readonly kind: "log"; readonly node: string; readonly level: string; readonly text: string }
-  | { readonly kind: "fault"; readonly what: string }
-  | { readonly kind: "broken"; readonly rule: string; readonly text: string };
+  | { readonly kind: "fault"; readonly what: string };
 
 export type SimListener = (event: SimEvent) => void;

@@ -1,5 +1,13 @@
 import { basename, dirname } from "node:path";
-import { bytesField, bytesFields, flagField, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
+import {
+  bytesField,
+  bytesFields,
+  flagField,
+  numberField,
+  textField,
+  type Frame,
+  type OutgoingField,
+} from "../../wire/frame.ts";
 import type { SimKernel, SimNetns, SimSession } from "./sim-kernel.ts";
 import type { PluginCall, PluginEnd, SimPlugins } from "./sim-plugins.ts";
 
@@ -52,23 +60,25 @@ export class SimHand {
 
   take(frame: Frame): void {
     const step = numberField(frame, "step") ?? 0;
+    if (frame.type === "RUN") this.run(step, pluginCallOf(frame));
+    else if (frame.type === "KILL") this.#runs.get(step)?.();
+    else if (frame.type === "REAP") this.#reap(step, frame);
+    else this.#soon(step, () => this.#look(frame));
+  }
+
+  #look(frame: Frame): readonly OutgoingField[] {
+    const path = textField(frame, "path") ?? "";
     switch (frame.type) {
-      case "RUN":
-        return this.run(step, pluginCallOf(frame));
-      case "KILL":
-        return this.#runs.get(step)?.();
-      case "REAP":
-        return this.#reap(step, frame);
       case "STAT":
-        return this.#soon(step, () => bytesFields(frame, "path").map((path) => this.#found(textOf(path))));
+        return bytesFields(frame, "path").map((one) => this.#found(textOf(one)));
       case "LINKS":
-        return this.#soon(step, () => this.#links(frame));
+        return this.#links(frame);
       case "LIST":
-        return this.#soon(step, () => this.#list(textField(frame, "path") ?? ""));
+        return this.#list(path);
       case "ROUTES":
-        return this.#soon(step, () => []);
+        return [];
       case "REMOVE":
-        return this.#soon(step, () => this.#remove(textField(frame, "path") ?? ""));
+        return this.#remove(path);
       default:
         throw new TypeError(`A simulated hand knows no order ${frame.type}`);
     }
@@ -91,9 +101,7 @@ export class SimHand {
   #soon(step: number, look: () => readonly OutgoingField[]): void {
     const { process } = this.#needs.session;
     this.#orders += 1;
-    process.soon(process.random() * lookMsMax, () =>
-      this.#ended({ step, fields: look(), hasRun: false, isOk: true }),
-    );
+    process.soon(process.random() * lookMsMax, () => this.#ended({ step, fields: look(), hasRun: false, isOk: true }));
   }
 
   #ended(ended: EndedOrder): void {
@@ -137,7 +145,12 @@ export class SimHand {
   #links(frame: Frame): readonly OutgoingField[] {
     const path = textField(frame, "netns") ?? "";
     const netns = path === "" ? hostNetns : this.#needs.kernel.netns.get(path);
-    if (netns === undefined) return [["failure", "links"], ["errno", 2], ["message", `no namespace at ${path}`]];
+    if (netns === undefined)
+      return [
+        ["failure", "links"],
+        ["errno", 2],
+        ["message", `no namespace at ${path}`],
+      ];
     const names: readonly OutgoingField[] = ["lo", ...netns.links.keys()].map((name) => ["link", name]);
     return flagField(frame, "count_users") ? [...names, ["users", netns.users]] : names;
   }
@@ -149,7 +162,12 @@ export class SimHand {
     if (path === `${runtimeDir}/networks`)
       return [...kernel.leases.keys()].toSorted().map((name) => ["entry", entryOf(name, 0)]);
     const leases = dirname(path) === `${runtimeDir}/networks` ? kernel.leases.get(basename(path)) : undefined;
-    if (leases === undefined) return [["failure", "list"], ["errno", 2], ["message", `no folder ${path}`]];
+    if (leases === undefined)
+      return [
+        ["failure", "list"],
+        ["errno", 2],
+        ["message", `no folder ${path}`],
+      ];
     return [...leases]
       .toSorted(byName)
       .map(([address, { containerId, ifname, sinceWallMs }]) => [

@@ -1,4 +1,4 @@
-import type { Seeded } from "../../base/seeded.ts";
+import type { Seeded } from "../time/seeded.ts";
 import { SimProcess } from "../time/sim-process.ts";
 import type { SimTime } from "../time/sim-time.ts";
 

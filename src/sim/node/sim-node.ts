@@ -1,5 +1,5 @@
 import type { Bind, PeerEvents } from "../../daemon/socket/server-socket.ts";
-import type { Seeded } from "../../base/seeded.ts";
+import type { Seeded } from "../time/seeded.ts";
 import { SimFiles } from "../disk/sim-files.ts";
 import type { DiskUser } from "../disk/sim-disk.ts";
 import type { SimProcess } from "../time/sim-process.ts";
@@ -7,7 +7,6 @@ import type { SimTime } from "../time/sim-time.ts";
 import type { SimListener } from "./sim-event.ts";
 import { SimKernel } from "./sim-kernel.ts";
 import { SimPlugins } from "./sim-plugins.ts";
-import type { SimCall } from "./sim-shim.ts";
 import { SimWire, type FromDaemon } from "./sim-wire.ts";
 
 interface NodeNeeds {
@@ -29,8 +28,6 @@ export class SimNode {
   readonly stateDir: string;
   /** The folder of libcni, which the daemon looks into through the resident hand. */
   readonly runtimeDir: string;
-  /** Called when a shim has written its result. */
-  onPrinted: (call: SimCall, exitCode: number) => void = () => undefined;
   readonly #wires = new Set<SimWire>();
   #daemon: SimProcess | undefined;
   #events: PeerEvents | undefined;
@@ -89,9 +86,5 @@ export class SimNode {
     for (const other of this.#wires) if (!other.isOpen) this.#wires.delete(other);
     this.#wires.add(wire);
     return wire;
-  }
-
-  printed(call: SimCall, exitCode: number): void {
-    this.onPrinted(call, exitCode);
   }
 }

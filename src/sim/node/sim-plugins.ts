@@ -1,4 +1,4 @@
-import type { Seeded } from "../../base/seeded.ts";
+import type { Seeded } from "../time/seeded.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { SimListener } from "./sim-event.ts";
 import type { SimKernel, SimSession } from "./sim-kernel.ts";
@@ -43,7 +43,7 @@ export interface PluginEnd {
 }
 
 /** A run that goes on. */
-export interface PluginRun {
+export interface StartedPlugin {
   /** Kills it, unless it has ended. */
   kill(): void;
 }
@@ -85,8 +85,9 @@ export class SimPlugins {
   }
 
   /** Starts a plugin in the session of its hand. `onEnd` is called once, also when it is killed. */
-  start(call: PluginCall, session: SimSession, onEnd: (end: PluginEnd) => void): PluginRun {
-    const { time, seeded } = this.#needs;
+  start(call: PluginCall, session: SimSession, onEnd: (end: PluginEnd) => void): StartedPlugin {
+    const { time, seeded, node, say } = this.#needs;
+    say({ kind: "run", node, verb: call.verb, network: call.config.name, containerId: call.containerId });
     const temper = this.temperOf(call.config.name);
     const beganMs = time.nowMs;
     const takesMs = temper.hangs ? Number.POSITIVE_INFINITY : temper.costMs * seeded.between(0.5, 2);

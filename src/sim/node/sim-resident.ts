@@ -1,4 +1,5 @@
-import { encodeFrame, protocolVersion } from "../../wire/frame.ts";
+import { encodeFrame } from "../../wire/frame.ts";
+import { introduction } from "./sim-call.ts";
 import { SimHand, type EndedOrder } from "./sim-hand.ts";
 import type { SimSession } from "./sim-kernel.ts";
 import type { SimNode } from "./sim-node.ts";
@@ -18,7 +19,9 @@ export class SimResident {
   constructor(node: SimNode) {
     this.#node = node;
     this.#session = node.kernel.newSession("resident");
-    this.#hand = new SimHand({ ...node, session: this.#session, onEnded: (ended) => this.#ended(ended) });
+    const { kernel, plugins, runtimeDir } = node;
+    const onEnded = (ended: EndedOrder): void => this.#ended(ended);
+    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded });
   }
 
   start(): void {
@@ -36,20 +39,9 @@ export class SimResident {
   }
 
   #connect(): void {
-    const { process, pid, startTicks } = this.#session;
-    this.#wire = this.#node.connect(process, (from) => this.#take(from));
+    this.#wire = this.#node.connect(this.#session.process, (from) => this.#take(from));
     if (this.#wire === undefined) return this.#soon();
-    this.#wire.send(
-      encodeFrame("RESIDENT", [
-        ["version_min", 1],
-        ["version_max", protocolVersion],
-        ["software", "levee-shim simulated"],
-        ["pid", pid],
-        ["pid_start", startTicks],
-        ["pid_namespace", 4_026_531_836],
-        ["cni_path", "/opt/cni/bin"],
-      ]),
-    );
+    this.#wire.send(encodeFrame("RESIDENT", introduction(this.#session)));
   }
 
   #take(from: FromDaemon): void {

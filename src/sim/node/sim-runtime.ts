@@ -3,7 +3,8 @@ import { objectOf } from "../../kube/client/json-fields.ts";
 import type { SimApi } from "../api/sim-api.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 import type { SimNode } from "./sim-node.ts";
-import { SimShim, type SimCall } from "./sim-shim.ts";
+import type { SimCall } from "./sim-call.ts";
+import { SimShim } from "./sim-shim.ts";
 
 /** A pod as the scheduler binds it to a node. */
 export interface SimPod {
@@ -22,7 +23,6 @@ export interface SimSandbox {
   readonly netns: string;
   /** `told`: its ADD has succeeded and no DEL was asked for. */
   state: "adding" | "told" | "stopping";
-  readonly boot: string;
 }
 
 interface PodWork {
@@ -91,6 +91,7 @@ export class SimRuntime {
   cutPower(): void {
     this.#os.kill();
     this.shims.clear();
+    for (const sandbox of this.sandboxes.values()) sandbox.state = "stopping";
   }
 
   boot(): void {
@@ -125,7 +126,7 @@ export class SimRuntime {
     const { kernel } = this.#node;
     this.#ids += 1;
     const id = `${this.#node.name}-${this.#ids}-${pod.name}`;
-    const sandbox: SimSandbox = { id, pod, netns: `/var/run/netns/cni-${id}`, state: "adding", boot: kernel.bootId };
+    const sandbox: SimSandbox = { id, pod, netns: `/var/run/netns/cni-${id}`, state: "adding" };
     kernel.makeNetns(sandbox.netns);
     this.sandboxes.set(id, sandbox);
     if ((await this.#call("ADD", sandbox)) !== 0) {
@@ -168,7 +169,13 @@ export class SimRuntime {
     const netns = kernel.netns.has(sandbox.netns) ? sandbox.netns : "";
     say({ kind: "call", node, verb, containerId: id });
     const beganMs = time.nowMs;
-    const shim = new SimShim(this.#node, { verb, containerId: id, netns, cniArgs: argsOf(pod, id), config: this.#config });
+    const shim = new SimShim(this.#node, {
+      verb,
+      containerId: id,
+      netns,
+      cniArgs: argsOf(pod, id),
+      config: this.#config,
+    });
     this.shims.add(shim);
     const exitCode = await new Promise<number | undefined>((resolve) => {
       const stopTimer = this.#os.after(callMs[verb], () => shim.kill());
@@ -199,7 +206,7 @@ export class SimRuntime {
   }
 }
 
-export function podKey({ namespace, name }: SimPod): string {
+function podKey({ namespace, name }: SimPod): string {
   return `${namespace}/${name}`;
 }
 
@@ -218,7 +225,8 @@ interface PodShape {
 
 function podObject({ namespace, name, uid, networks, isCritical }: SimPod, nodeName: string, shape: PodShape) {
   const { phase = "Pending", isDeleting = false } = shape;
-  const annotations = networks.length === 0 ? {} : { [networksAnnotation]: networks.map((network) => `default/${network}`).join(",") };
+  const annotations =
+    networks.length === 0 ? {} : { [networksAnnotation]: networks.map((network) => `default/${network}`).join(",") };
   const deleting = isDeleting ? { deletionTimestamp: "2023-11-14T22:13:20Z" } : {};
   return {
     metadata: { namespace, name, uid, annotations, ...deleting },

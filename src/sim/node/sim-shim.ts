@@ -1,26 +1,18 @@
-import { encodeFrame, numberField, protocolVersion, bytesField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
+import { bytesField, encodeFrame, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
 import type { SimProcess } from "../time/sim-process.ts";
+import { callFrame, callIfname, type SimCall } from "./sim-call.ts";
 import { pluginCallOf, SimHand, type EndedOrder, type RunToUndo } from "./sim-hand.ts";
+import { SimInbox } from "./sim-inbox.ts";
 import type { SimNetns, SimSession } from "./sim-kernel.ts";
 import type { SimNode } from "./sim-node.ts";
 import { writeOffline } from "./sim-offline.ts";
-import type { FromDaemon, SimWire } from "./sim-wire.ts";
-
-/** A CNI call as the runtime makes it. */
-export interface SimCall {
-  readonly verb: "ADD" | "DEL";
-  readonly containerId: string;
-  readonly netns: string;
-  readonly cniArgs: string;
-  readonly config: string;
-}
+import type { SimWire } from "./sim-wire.ts";
 
 /** The limits of `shim/src/call/limits.rs`. */
 const limits = { addMs: 110_000, addUndoMs: 8_000, delMs: 50_000, addReachMs: 47_000, delReachMs: 2_000 };
 const lostRunMs = 25_000;
 const jitterMs = { min: 100, max: 2_000 };
 const killRoomMs = 500;
-const ifname = "eth0";
 
 type Ending = { readonly exitCode: number } | { readonly lost: true } | NoAnswer;
 
@@ -40,8 +32,7 @@ export class SimShim {
   readonly #netns: SimNetns | undefined;
   readonly #wholeMs: number;
   readonly #workMs: number;
-  readonly #inbox: (FromDaemon | "ended")[] = [];
-  #wake: () => void = () => undefined;
+  readonly #inbox: SimInbox;
   #wire: SimWire | undefined;
   #token: Uint8Array | undefined;
   #last: EndedOrder | undefined;
@@ -62,7 +53,9 @@ export class SimShim {
     this.#wholeMs = beganMs + (isAdd ? limits.addMs : limits.delMs);
     this.#workMs = this.#wholeMs - (isAdd ? limits.addUndoMs : 0);
     const onEnded = (ended: EndedOrder): void => this.#ended(ended);
-    this.#hand = new SimHand({ ...node, session: this.#session, onEnded });
+    const { kernel, plugins, runtimeDir } = node;
+    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded });
+    this.#inbox = new SimInbox(this.#process);
   }
 
   /** Killed, it never ends by itself. Its plugin goes on. */
@@ -90,7 +83,7 @@ export class SimShim {
       if (!("lost" in ending)) return ending;
       // The daemon would not know of a run in progress, so the run ends before the shim reconnects.
       const untilMs = Math.min(this.#now() + lostRunMs, this.#workMs);
-      while (!this.#hand.isIdle && this.#now() < untilMs) await this.#next(untilMs);
+      while (!this.#hand.isIdle && this.#now() < untilMs) await this.#inbox.next(untilMs);
       if (this.#now() >= this.#workMs) return { noAnswer: "at its limit", wasAway: false };
       if (!this.#hand.isIdle) this.#hand.killAll();
     }
@@ -108,15 +101,15 @@ export class SimShim {
   }
 
   #connect(): boolean {
-    this.#inbox.length = 0;
-    this.#wire = this.#node.connect(this.#process, (from) => this.#put(from));
+    this.#inbox.clear();
+    this.#wire = this.#node.connect(this.#process, (from) => this.#inbox.put(from));
     return this.#wire !== undefined;
   }
 
   async #converse(): Promise<Ending> {
     this.#wire?.send(this.#greeting());
     for (;;) {
-      const next = await this.#next(this.#workMs);
+      const next = await this.#inbox.next(this.#workMs);
       if (next === undefined) return { noAnswer: "at its limit", wasAway: false };
       if (next === "lost") return { lost: true };
       if (next === "ended") continue;
@@ -160,30 +153,31 @@ export class SimShim {
   #ended(ended: EndedOrder): void {
     this.#last = ended;
     if (this.#wire?.isOpen === true) this.#wire.send(encodeFrame("OUTCOME", [["step", ended.step], ...ended.fields]));
-    this.#put("ended");
+    this.#inbox.put("ended");
   }
 
   /** The result is written; then the daemon records that, or the shim does. */
   async #deliver(exitCode: number): Promise<number> {
     this.#hand.killAll();
-    this.#node.printed(this.#call, exitCode);
     this.#isPrinted = true;
     this.#wire?.send(encodeFrame("ACK", [["printed", true]]));
-    if (await this.#waitForBye()) return exitCode;
-    if (this.#call.verb !== "ADD" || exitCode !== 0) return exitCode;
+    const isRecorded = await this.#waitForBye();
+    return isRecorded || this.#call.verb !== "ADD" || exitCode !== 0 ? exitCode : await this.#leaveAcknowledgement();
+  }
+
+  async #leaveAcknowledgement(): Promise<number> {
     const name = `${Buffer.from(this.#token ?? []).toString("hex")}.ack`;
-    if (await writeOffline(this.#node, this.#process, name, [encodeFrame("ACK", [["printed", true]])])) return exitCode;
-    for (;;) {
-      const away = await this.#reach(this.#wholeMs, false);
-      if (away !== undefined) return 1;
+    if (await writeOffline(this.#node, this.#process, name, [encodeFrame("ACK", [["printed", true]])])) return 0;
+    while ((await this.#reach(this.#wholeMs, false)) === undefined) {
       this.#wire?.send(this.#greeting());
-      if (await this.#waitForBye()) return exitCode;
+      if (await this.#waitForBye()) return 0;
     }
+    return 1;
   }
 
   async #waitForBye(): Promise<boolean> {
     for (;;) {
-      const next = await this.#next(this.#wholeMs);
+      const next = await this.#inbox.next(this.#wholeMs);
       if (next === undefined || next === "lost") return false;
       if (next === "ended") continue;
       if (next.frame.type === "BYE") return true;
@@ -200,8 +194,9 @@ export class SimShim {
       await this.#undoAll();
       return 1;
     }
-    const frames = [this.#callFrame("CALL", []), encodeFrame("CONFIG", [["config", this.#call.config]])];
-    if (!(await writeOffline(this.#node, this.#process, `${this.#call.containerId}:${ifname}.del`, frames))) return 1;
+    const frames = [this.#callFrame(), encodeFrame("CONFIG", [["config", this.#call.config]])];
+    if (!(await writeOffline(this.#node, this.#process, `${this.#call.containerId}:${callIfname}.del`, frames)))
+      return 1;
     // A daemon that started meanwhile may have read the folder before the file was there.
     if (!wasAway || this.#now() >= this.#workMs) return 0;
     const ending: Ending = this.#connect() ? await this.#converse() : { lost: true };
@@ -217,43 +212,21 @@ export class SimShim {
       if (timeoutMs <= 0) continue;
       const untilMs = this.#now() + timeoutMs + killRoomMs;
       this.#hand.run(step, { ...call, timeoutMs });
-      while (!this.#hand.isIdle && this.#now() < untilMs) await this.#next(untilMs);
+      while (!this.#hand.isIdle && this.#now() < untilMs) await this.#inbox.next(untilMs);
       this.#hand.killAll();
     }
   }
 
   #greeting(): Uint8Array {
-    if (this.#token === undefined) return this.#callFrame("CALL", []);
+    if (this.#token === undefined) return this.#callFrame();
     const last: readonly OutgoingField[] =
       this.#last === undefined ? [] : [["step", this.#last.step], ...this.#last.fields];
-    return this.#callFrame("RESUME", [["token", this.#token], ["printed", this.#isPrinted], ...last]);
+    return this.#callFrame([["token", this.#token], ["printed", this.#isPrinted], ...last]);
   }
 
-  #callFrame(type: "CALL" | "RESUME", more: readonly OutgoingField[]): Uint8Array {
-    const { verb, containerId, netns, cniArgs, config } = this.#call;
-    const own = this.#netns;
-    const identity: readonly OutgoingField[] =
-      own === undefined ? [] : [["netns_dev", 4n], ["netns_ino", own.inode], ["netns_cookie", own.cookie], ...linksOf(own)];
-    return encodeFrame(type, [
-      ["version_min", 1],
-      ["version_max", protocolVersion],
-      ["software", "levee-shim simulated"],
-      ["verb", verb],
-      ["container_id", containerId],
-      ["netns", netns],
-      ["ifname", ifname],
-      ["cni_args", cniArgs],
-      ["cni_path", "/opt/cni/bin"],
-      ...identity,
-      ["own_netns_dev", 4n],
-      ["own_netns_ino", 4_026_531_840n],
-      ["pid", this.#session.pid],
-      ["pid_start", this.#session.startTicks],
-      ["pid_namespace", 4_026_531_836],
-      ["config_length", Buffer.byteLength(config)],
-      ["budget_ms", Math.max(0, Math.round(this.#wholeMs - this.#now()))],
-      ...more,
-    ]);
+  #callFrame(resume?: readonly OutgoingField[]): Uint8Array {
+    const leftMs = this.#wholeMs - this.#now();
+    return callFrame(this.#call, { session: this.#session, netns: this.#netns, leftMs }, resume);
   }
 
   #patienceMs(): number {
@@ -271,27 +244,4 @@ export class SimShim {
   #now(): number {
     return this.#process.monotonicMs();
   }
-
-  #put(item: FromDaemon | "ended"): void {
-    this.#inbox.push(item);
-    this.#wake();
-  }
-
-  /** Undefined when nothing came until then. */
-  async #next(untilMs: number): Promise<FromDaemon | "ended" | undefined> {
-    const waiting = this.#inbox.shift();
-    if (waiting !== undefined) return waiting;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#process.soon(Math.max(0, untilMs - this.#now()), resolve);
-      this.#wake = () => {
-        cancel();
-        if (this.#process.isAlive) resolve();
-      };
-    });
-    return this.#inbox.shift();
-  }
-}
-
-function linksOf({ links }: SimNetns): readonly OutgoingField[] {
-  return ["lo", ...links.keys()].map((name) => ["link", name]);
 }

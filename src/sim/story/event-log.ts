@@ -1,7 +1,7 @@
 import type { SimEvent } from "../node/sim-event.ts";
 
 /** Lines that are kept for a person. The hash has all of them. */
-const linesMax = 400;
+const usualLinesMax = 400;
 
 /** The log of a run: a hash over all that happened, and the last lines of it. Two runs with the same hash are the same. */
 export class EventLog {
@@ -9,6 +9,11 @@ export class EventLog {
   #high = 0x811c9dc5;
   #low = 0x01000193;
   #count = 0;
+  readonly #linesMax: number;
+
+  constructor(linesMax = usualLinesMax) {
+    this.#linesMax = linesMax;
+  }
 
   add(nowMs: number, event: SimEvent): void {
     const line = `${nowMs.toFixed(3)} ${JSON.stringify(event)}`;
@@ -19,7 +24,7 @@ export class EventLog {
       this.#low = Math.imul(this.#low + code, 2_654_435_761) ^ (this.#low >>> 15);
     }
     this.lines.push(line);
-    if (this.lines.length > 2 * linesMax) this.lines.splice(0, linesMax);
+    if (this.lines.length > 2 * this.#linesMax) this.lines.splice(0, this.#linesMax);
   }
 
   /** Number of events and a hash over them. */

@@ -1,4 +1,4 @@
-import { useDisk } from "../../base/disk.ts";
+import { useDisk } from "../../base/disk/disk.ts";
 import { EventLog } from "./event-log.ts";
 import { Invariants, type Broken } from "./invariants.ts";
 import { beginFault, calm } from "./play-faults.ts";
@@ -27,8 +27,8 @@ const settleMs = 1_800_000;
 const looksMs = [120_000, 420_000, 900_000, settleMs];
 
 /** Plays a story and watches the rules. The same story gives the same end, byte for byte. */
-export async function runStory(story: Story): Promise<StoryEnd> {
-  const log = new EventLog();
+export async function runStory(story: Story, linesMax?: number): Promise<StoryEnd> {
+  const log = new EventLog(linesMax);
   const rules: { invariants?: Invariants } = {};
   const world = new SimWorld({
     seed: story.seed,
@@ -38,7 +38,7 @@ export async function runStory(story: Story): Promise<StoryEnd> {
     settings: {},
     onEvent: (nowMs, event) => {
       log.add(nowMs, event);
-      rules.invariants?.see(event);
+      rules.invariants?.see(nowMs, event);
     },
   });
   const invariants = new Invariants(world.nodes);
@@ -56,7 +56,8 @@ function schedule(world: SimWorld, { pods, faults, calmAtMs }: Story): void {
   const runtime = world.nodes.get(nodeName)?.runtime;
   pods.forEach((pod, number) => {
     world.time.after(pod.atMs, () => runtime?.bind(simPod(pod, number)));
-    if (pod.deleteAtMs !== undefined) world.time.after(pod.deleteAtMs, () => runtime?.remove(`${pod.namespace}/${pod.name}`));
+    if (pod.deleteAtMs !== undefined)
+      world.time.after(pod.deleteAtMs, () => runtime?.remove(`${pod.namespace}/${pod.name}`));
   });
   for (const fault of faults) world.time.after(fault.atMs, () => beginFault(world, nodeName, fault));
   world.time.after(calmAtMs, () => calm(world));

@@ -1,5 +1,5 @@
 import type { Cancel } from "../../base/clock.ts";
-import { Seeded } from "../../base/seeded.ts";
+import { Seeded } from "../time/seeded.ts";
 import { SimApi } from "../api/sim-api.ts";
 import { SimDisk } from "../disk/sim-disk.ts";
 import { SimDaemon } from "../node/sim-daemon.ts";
@@ -45,7 +45,7 @@ export class SimWorld {
   constructor({ seed, nodes, networks, defaultNetwork, settings, onEvent }: WorldOptions) {
     const seeded = new Seeded(seed).fork("world");
     const say: SimListener = (event) => onEvent(this.time.nowMs, event);
-    this.api = new SimApi(this.time);
+    this.api = new SimApi(this.time, say);
     this.disk = new SimDisk((name) => this.nodes.get(name)?.node.diskUser);
     for (const network of networks) this.api.put("network-attachment-definitions", networkObject(network));
     for (const name of nodes) {

@@ -1,4 +1,4 @@
-import { Seeded } from "../../base/seeded.ts";
+import { Seeded } from "../time/seeded.ts";
 
 /** A pod of a story. */
 export interface StoryPod {
@@ -13,7 +13,10 @@ export interface StoryPod {
 
 /** Something that goes wrong, at one instant or for a time. */
 export type StoryFault =
-  | { readonly kind: "kill-daemon" | "stop-daemon" | "kill-shim" | "kill-resident" | "cut-power"; readonly atMs: number }
+  | {
+      readonly kind: "kill-daemon" | "stop-daemon" | "kill-shim" | "kill-resident" | "cut-power";
+      readonly atMs: number;
+    }
   | {
       readonly kind: "disk-full" | "disk-slow" | "disk-error" | "api-away" | "api-busy" | "api-stale" | "api-expired";
       readonly atMs: number;
@@ -39,22 +42,37 @@ export const defaultNetwork = "default-net";
 export const storyNetworks = ["net-a", "net-b"] as const;
 
 const namespaces = ["tenant-a", "tenant-b", "kube-system"] as const;
-const instants = ["kill-daemon", "kill-daemon", "stop-daemon", "kill-shim", "kill-shim", "kill-resident", "cut-power"] as const;
+const instants = [
+  "kill-daemon",
+  "kill-daemon",
+  "stop-daemon",
+  "kill-shim",
+  "kill-shim",
+  "kill-resident",
+  "cut-power",
+] as const;
 const spells = ["disk-full", "disk-slow", "disk-error", "api-away", "api-busy", "api-stale", "api-expired"] as const;
 const tempers = ["network-hangs", "network-fails", "network-half", "network-del-fails", "network-slow"] as const;
 const stormMs = 90_000;
+/** A pod is seen within a second, and attached in the next one. */
+const busyMs = 1_800;
 
 /** The story of a seed: some pods that come and go, and some faults at random instants. */
-export function storyOf(seed: number): Story {
+export function storyOfSeed(seed: number): Story {
   const seeded = new Seeded(seed).fork("story");
   const count = seeded.whole(2, seeded.chance(0.2) ? 40 : 12);
   const pods = Array.from({ length: count }, (_, number) => podOf(seeded, number));
-  const faults = Array.from({ length: seeded.whole(0, 8) }, () => faultOf(seeded));
+  const faults = Array.from({ length: seeded.whole(0, 8) }, () => faultOf(seeded, whenOf(seeded, pods)));
   const ends = [
     ...faults.map((fault) => fault.atMs + ("forMs" in fault ? fault.forMs : 0)),
     ...pods.map(({ atMs, deleteAtMs = atMs }) => deleteAtMs),
   ];
-  return { seed, pods, faults: faults.toSorted((one, other) => one.atMs - other.atMs), calmAtMs: Math.max(stormMs, ...ends) };
+  return {
+    seed,
+    pods,
+    faults: faults.toSorted((one, other) => one.atMs - other.atMs),
+    calmAtMs: Math.max(stormMs, ...ends),
+  };
 }
 
 function podOf(seeded: Seeded, number: number): StoryPod {
@@ -71,8 +89,16 @@ function podOf(seeded: Seeded, number: number): StoryPod {
   };
 }
 
-function faultOf(seeded: Seeded): StoryFault {
-  const atMs = seeded.chance(0.5) ? seeded.between(3_000, 9_000) : seeded.between(1_000, stormMs);
+/** Most faults come while a pod is attached or deleted: at other times there is little that they can hit. */
+function whenOf(seeded: Seeded, pods: readonly StoryPod[]): number {
+  const pod = pods[seeded.whole(0, pods.length - 1)];
+  const kind = seeded.next();
+  if (pod === undefined || kind < 0.2) return seeded.between(1_000, stormMs);
+  const hitMs = kind < 0.5 && pod.deleteAtMs !== undefined ? pod.deleteAtMs : pod.atMs;
+  return hitMs + seeded.between(0, busyMs);
+}
+
+function faultOf(seeded: Seeded, atMs: number): StoryFault {
   const forMs = seeded.between(500, 60_000);
   const kind = seeded.next();
   if (kind < 0.5) return { kind: seeded.pick(instants), atMs };

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
-import type { Seeded } from "../../base/seeded.ts";
+import type { Seeded } from "./seeded.ts";
 import type { SimTime } from "./sim-time.ts";
 
 /** The shortest time of a real timer. */

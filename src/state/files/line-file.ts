@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { readLines, type LineLetter, type Segment } from "./checked-line.ts";
 

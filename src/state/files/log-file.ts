@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { dirname } from "node:path";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 

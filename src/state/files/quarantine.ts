@@ -1,4 +1,5 @@
-import { disk, type DiskFile } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
+import type { DiskFile } from "../../base/disk/disk-door.ts";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf } from "../../base/errors.ts";

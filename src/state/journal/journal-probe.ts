@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { unwritable } from "../files/log-file.ts";

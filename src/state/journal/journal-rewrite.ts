@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { dirname } from "node:path";
 import { syncFolder, writePartsAtomically } from "../../base/atomic-file.ts";
 import { LeveeError } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import type { ContainerId, IfName, Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { ContainerId } from "../../base/brand.ts";

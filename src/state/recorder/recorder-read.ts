@@ -1,4 +1,5 @@
-import { disk, type DiskFile } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
+import type { DiskFile } from "../../base/disk/disk-door.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { decodeEntries, everyPod, podKey, type RecorderEntry, type RecorderFacts } from "./recorder-entry.ts";
 import { listSegments } from "./recorder-segments.ts";

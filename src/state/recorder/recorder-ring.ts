@@ -1,4 +1,4 @@
-import { disk } from "../../base/disk.ts";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { lineVersion } from "../files/checked-line.ts";

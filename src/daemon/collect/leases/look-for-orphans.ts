@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { disk } from "../../../base/disk.ts";
+import { disk } from "../../../base/disk/disk.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { readHostFolder } from "../../../hands/host-folder.ts";
