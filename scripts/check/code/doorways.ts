@@ -87,7 +87,7 @@ const doorways: readonly Doorway[] = [
     calls:
       /(?<!\bstdout)(?<!\bstderr)\.?\b(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|copyFileSync|cpSync|truncate|ftruncate|writeSync)\s*\(/g,
     allowed: [
-      /^src\/base\/(?:atomic-file|disk\/node-disk)\.ts$/,
+      /^src\/base\/(?:atomic-file|disk\/[^/]+)\.ts$/,
       /^src\/state\//,
       // A disk in memory.
       /^src\/sim\/disk\//,

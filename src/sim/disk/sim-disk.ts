@@ -199,19 +199,14 @@ export class SimDisk implements Disk {
   }
 
   /** A process that is killed meanwhile never hears the answer. */
-  #ask<T>(path: string, work: (user: DiskUser) => T): Promise<T> {
+  async #ask<T>(path: string, work: (user: DiskUser) => T): Promise<T> {
     const user = this.#userOf(nodeOf(path));
     if (user?.process.isAlive !== true) return new Promise(() => undefined);
     const { process } = user;
-    return new Promise((resolve, reject) => {
-      process.soon(process.random() * askMsMax, () => {
-        try {
-          resolve(work(user));
-        } catch (thrown) {
-          reject(thrown);
-        }
-      });
+    await new Promise<void>((resolve) => {
+      process.soon(process.random() * askMsMax, resolve);
     });
+    return work(user);
   }
 
   #user(path: string): DiskUser {
