@@ -52,12 +52,20 @@ async function untilDead(lab: Lab, daemon: ChildProcess): Promise<void> {
   await lab.until("the daemon is killed", () => Promise.resolve(isDead(daemon) || undefined));
 }
 
-/** The networks are as wanted, and stay so when nothing more happens. */
+/** The networks are as wanted, and stay so. They may be so before the next daemon has begun, and not while it works. */
 async function untilSettled(lab: Lab, networks: readonly string[]): Promise<void> {
+  const isWanted = async (): Promise<boolean> => {
+    const phases = (await attachments(lab)).map(({ phase }) => phase);
+    return Bun.deepEquals(phases, ["attached"]) && Bun.deepEquals(await networksOfPod(lab), networks);
+  };
   await untilNetworks(lab, networks);
-  await pause(200);
-  expect(await networksOfPod(lab)).toEqual(networks);
-  expect((await attachments(lab)).map(({ phase }) => phase)).toEqual(["attached"]);
+  await lab.until(`the pod keeps ${networks.join(", ")}`, async () => {
+    for (let look = 0; look < 5; look += 1) {
+      if (!(await isWanted())) return undefined;
+      await pause(100);
+    }
+    return true;
+  });
 }
 
 async function endPod(lab: Lab, call: PodCall): Promise<void> {

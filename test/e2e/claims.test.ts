@@ -237,6 +237,26 @@ group("devices by claims", () => {
     expect((await devicesGiven()).at(-1)).toBe("0000:03:03.1");
   }, 60_000);
 
+  test("without the right to read claims the error says what to apply", async () => {
+    await claim("denied-net-1", [["r", "vf-2"]]);
+    const pod = await podWith("denied", "denied-net-1", "vf");
+    try {
+      // A pod that the watch has not told of yet is asked for by name, and that is refused first.
+      const told = await until("the daemon knows the pod", async () => {
+        await cluster.api.delete(binding);
+        const { outcome } = await add(pod);
+        if (!outcome.stdout.includes("Cannot find the pod")) return outcome.stdout;
+        await bind();
+        await Bun.sleep(10_000);
+        return undefined;
+      });
+      expect(told).toContain("apply the ClusterRole of this release");
+      expect(await devicesGiven()).toEqual([]);
+    } finally {
+      await bind();
+    }
+  }, 120_000);
+
   test("without the API server no device is given, and with it again the right one", async () => {
     await claim("away-net-1", [["r", "vf-2"]]);
     const pod = await podWith("away", "away-net-1", "vf");
@@ -256,18 +276,5 @@ group("devices by claims", () => {
     if ((await call).outcome.exitCode !== 0)
       await until("the pod is attached", async () => ((await add(pod)).outcome.exitCode === 0 ? true : undefined));
     expect(await devicesGiven()).toEqual(["0000:03:02.2"]);
-  }, 60_000);
-
-  test("without the right to read claims the error says what to apply", async () => {
-    await claim("denied-net-1", [["r", "vf-2"]]);
-    const pod = await podWith("denied", "denied-net-1", "vf");
-    await cluster.api.delete(binding);
-    try {
-      const { outcome } = await add(pod);
-      expect(outcome.stdout).toContain("apply the ClusterRole of this release");
-      expect(await devicesGiven()).toEqual([]);
-    } finally {
-      await bind();
-    }
   }, 60_000);
 });

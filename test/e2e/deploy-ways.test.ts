@@ -190,7 +190,7 @@ group("ways to deploy", () => {
       "-o",
       "jsonpath={.items[*].spec.policyName}",
     ]);
-    expect(policies).toBe("levee-drop-in-writes-network-status-only");
+    expect(policies).toBe("levee-drop-in-network-warnings levee-drop-in-writes-network-status-only");
     server.must(["delete", "-f", "-"], dropInText);
     expect(left()).toEqual([]);
   }, 60_000);

@@ -66,9 +66,13 @@ test.each<[string, Odd, string]>([
   expect(end.code).toBe(1);
 });
 
-test("gate check denies a ticket that has ended, and one that would stand for hours", async () => {
+test("gate check denies a ticket that has ended", async () => {
   await write({ ...allow, standsMs: 0 });
   expect((await check()).stdout).toStartWith("Deny: by the clock the ticket expired ");
+});
+
+// No ticket is older than the boot, so a machine that has just started cannot have this one.
+test.skipIf(uptimeMs() < 670_000)("gate check denies a ticket that would stand for hours", async () => {
   await write({ ...allow, standsMs: 36_000_000 }, { wallShiftMs: -660_000, uptimeShiftMs: -660_000 });
   expect((await check()).stdout).toStartWith("Deny: by the clock the ticket expired 6");
 });
