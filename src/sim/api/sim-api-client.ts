@@ -104,12 +104,12 @@ export class SimApiClient implements FollowableApi {
     });
   }
 
-  /** The way to the server and back. A server that is away does not answer at all. */
+  /** The way to the server and back. Of a server that is away, the host refuses the connection at once. */
   async #travel(signal: AbortSignal | undefined, deadlineMs: number): Promise<void> {
     const { trouble } = this.#api;
     const isBusy = this.#process.random() < trouble.busyShare;
     const waitMs = this.#process.random() * trouble.answerMsMax;
-    await this.#process.sleep(trouble.isAway ? Math.min(deadlineMs, 1_000) : Math.min(waitMs, deadlineMs), signal);
+    await this.#process.sleep(Math.min(waitMs, deadlineMs), signal);
     if (trouble.isAway || waitMs > deadlineMs) throw unreachable();
     if (isBusy) throw refusal(429, "TooManyRequests", retryAfterMs);
   }

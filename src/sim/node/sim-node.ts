@@ -50,11 +50,6 @@ export class SimNode {
     return this.#daemon === undefined ? undefined : { files: this.files, process: this.#daemon };
   }
 
-  /** How many hands are connected. */
-  get connections(): number {
-    return [...this.#wires].filter((wire) => wire.isOpen).length;
-  }
-
   daemonStarts(process: SimProcess): void {
     this.#daemon = process;
   }

@@ -56,17 +56,6 @@ export class Invariants {
     if (overtaken !== undefined) this.#break("not-overtaken", overtaken);
   }
 
-  /** Called after every step. */
-  look(): void {
-    for (const { node, daemon } of this.#nodes.values()) {
-      const admission = daemon.running?.ground;
-      if (admission === undefined) continue;
-      const { attachCeiling, detachCeiling, waitingMax } = admission.config;
-      if (node.connections > waitingMax + attachCeiling + detachCeiling + 64)
-        this.#break("memory", `${node.name} has ${node.connections} connections`);
-    }
-  }
-
   /** Called when all is calm again and had time to settle. */
   lookAtEnd(): void {
     for (const watched of this.#nodes.values()) {

@@ -67,7 +67,7 @@ function schedule(world: SimWorld, { pods, faults, calmAtMs }: Story): void {
 async function settle(world: SimWorld, { calmAtMs }: Story, invariants: Invariants): Promise<void> {
   const isOver = (): boolean => invariants.broken.length > 0;
   for (const lookMs of looksMs) {
-    await world.time.run(calmAtMs + lookMs, () => invariants.look(), isOver);
+    await world.time.run(calmAtMs + lookMs, isOver);
     if (isOver()) return;
     const atEnd = new Invariants(world.nodes);
     atEnd.lookAtEnd();

@@ -54,6 +54,8 @@ const instants = [
 const spells = ["disk-full", "disk-slow", "disk-error", "api-away", "api-busy", "api-stale", "api-expired"] as const;
 const tempers = ["network-hangs", "network-fails", "network-half", "network-del-fails", "network-slow"] as const;
 const stormMs = 90_000;
+/** Every kind of fault. */
+export const faultKinds: ReadonlySet<string> = new Set([...instants, ...spells, ...tempers]);
 /** A pod is seen within a second, and attached in the next one. */
 const busyMs = 1_800;
 

@@ -3,7 +3,6 @@ import { Seeded } from "./seeded.ts";
 import { SimProcess } from "./sim-process.ts";
 import { SimTime } from "./sim-time.ts";
 
-const nothing = (): void => undefined;
 const never = (): boolean => false;
 
 describe("SimTime", () => {
@@ -17,7 +16,7 @@ describe("SimTime", () => {
       [40, "d"],
     ] as const)
       time.after(ms, () => seen.push(name));
-    await time.run(35, nothing, never);
+    await time.run(35, never);
     expect(seen).toEqual(["a", "b", "c"]);
     expect(time.nowMs).toBe(35);
   });
@@ -27,7 +26,7 @@ describe("SimTime", () => {
     const seen: string[] = [];
     time.after(1, () => void deep(50).then(() => seen.push("promises")));
     time.after(1, () => seen.push("next"));
-    await time.run(2, nothing, never);
+    await time.run(2, never);
     expect(seen).toEqual(["promises", "next"]);
   });
 
@@ -36,7 +35,7 @@ describe("SimTime", () => {
     const seen: string[] = [];
     time.after(1, () => seen.push("cancelled"))();
     time.after(Number.POSITIVE_INFINITY, () => seen.push("infinite"));
-    await time.run(1_000_000, nothing, never);
+    await time.run(1_000_000, never);
     expect(seen).toEqual([]);
   });
 });
@@ -49,7 +48,7 @@ describe("SimProcess", () => {
     process.every(10, () => seen.push("tick"));
     void process.sleep(25).then(() => seen.push("slept"));
     time.after(15, () => process.kill());
-    await time.run(100, nothing, never);
+    await time.run(100, never);
     expect(seen).toEqual(["tick"]);
   });
 
@@ -58,7 +57,7 @@ describe("SimProcess", () => {
     const process = new SimProcess(time, new Seeded(1));
     let firedMs = 0;
     process.after(1e-12, () => (firedMs = time.nowMs));
-    await time.run(10, nothing, never);
+    await time.run(10, never);
     expect(firedMs).toBe(1);
   });
 });

@@ -45,8 +45,8 @@ export class SimTime {
     };
   }
 
-  /** Lets time pass until `endMs`, or until `isOver`. `onStep` is called after everything that happens. */
-  async run(endMs: number, onStep: () => void, isOver: () => boolean): Promise<void> {
+  /** Lets time pass until `endMs`, or until `isOver`, which is asked after everything that happens. */
+  async run(endMs: number, isOver: () => boolean): Promise<void> {
     await settled();
     const endUs = Math.ceil(endMs * 1_000);
     for (;;) {
@@ -59,7 +59,6 @@ export class SimTime {
       this.steps += 1;
       next.fire();
       await settled();
-      onStep();
     }
     this.#nowUs = endUs;
   }
