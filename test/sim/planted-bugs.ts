@@ -6,7 +6,7 @@ export interface PlantedBug {
   readonly to: string;
   /** The rule that it breaks. */
   readonly rule: string;
-  /** The first seed whose story finds it. */
+  /** A seed whose story finds it, at most 500. */
   readonly seed: number;
 }
 
@@ -49,7 +49,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs })",
     to: "0 * backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs })",
     rule: "api-load",
-    seed: 1,
+    seed: 18,
   },
   {
     name: "recovery leaves the unfinished ADDs of the last daemon",

@@ -12,7 +12,7 @@ symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
-/** Each seed is the first of 500 that finds its bug; `LEVEE_PLANTED=search` looks for it again. */
+/** Each bug has a seed that finds it; `LEVEE_PLANTED=search` looks for it again in seeds 1 to 500. */
 const isSearched = process.env["LEVEE_PLANTED"] === "search";
 
 /** Puts the bug into the copy for the time of `run`. */
