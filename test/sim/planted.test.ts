@@ -53,7 +53,7 @@ describe("the simulator finds", () => {
   test("nothing in the tree as it is", () => {
     const seeds = new Set(plantedBugs.map(({ seed }) => seed));
     for (const seed of seeds) expect(sim("--seed", String(seed)).output).toStartWith("Every rule held");
-  }, 120_000);
+  }, 300_000);
 
   test("the shortest story of a bug, and says how to keep it", () => {
     const [first] = plantedBugs;
@@ -62,5 +62,5 @@ describe("the simulator finds", () => {
     expect(exitCode).toBe(1);
     expect(output).toContain("Its shortest story has 1 pods and 0 faults:\n{");
     expect(output).toContain("Keep it as a test: save that line as test/sim/stories/NAME.json");
-  }, 120_000);
+  }, 300_000);
 });
