@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/base/clock.ts";
-import { readStory } from "../src/sim/story/read-story.ts";
+import { readKeptStory } from "../src/sim/story/read-kept-story.ts";
 import { runStory } from "../src/sim/story/run-story.ts";
 import { storyOfSeed, type Story } from "../src/sim/story/story.ts";
 import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
@@ -84,7 +84,7 @@ function read(args: readonly string[]): Asked | string {
       },
     });
     const isLogged = values.log;
-    if (values.story !== undefined) return { story: readStory(readFileSync(values.story, "utf8")), isLogged };
+    if (values.story !== undefined) return { story: readKeptStory(readFileSync(values.story, "utf8")), isLogged };
     if (values.seed !== undefined) return { story: storyOfSeed(whole("--seed", values.seed)), isLogged };
     const msMax = values.seconds === undefined ? Number.POSITIVE_INFINITY : 1_000 * whole("--seconds", values.seconds);
     return { from: whole("--from", values.from), count: whole("--seeds", values.seeds), msMax };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { readStory } from "../../src/sim/story/read-story.ts";
+import { readKeptStory } from "../../src/sim/story/read-kept-story.ts";
 import { runStory } from "../../src/sim/story/run-story.ts";
 import { storyOfSeed } from "../../src/sim/story/story.ts";
 import { brokenSeedText, trySeeds } from "../../src/sim/story/try-seeds.ts";
@@ -24,7 +24,7 @@ describe("trySeeds", () => {
 describe("runStory", () => {
   for (const name of readdirSync(stories).toSorted()) {
     test(`${name} breaks no rule`, async () => {
-      const story = readStory(readFileSync(join(stories, name), "utf8"));
+      const story = readKeptStory(readFileSync(join(stories, name), "utf8"));
       expect((await runStory(story)).broken).toEqual([]);
     }, 60_000);
   }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../kube/client/json-fields.ts";
 import { faultKinds, type Story } from "./story.ts";
 
 /** Reads a story that was kept in a file. Throws an error with the field, its value and the remedy. */
-export function readStory(text: string): Story {
+export function readKeptStory(text: string): Story {
   const story = parse(text);
   requireTime(story, "seed");
   requireTime(story, "calmAtMs");

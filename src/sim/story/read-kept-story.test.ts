@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { readStory } from "./read-story.ts";
+import { readKeptStory } from "./read-kept-story.ts";
 import { storyOfSeed } from "./story.ts";
 
-test("readStory gives back what was kept", () => {
+test("readKeptStory gives back what was kept", () => {
   const story = storyOfSeed(6);
-  expect(JSON.stringify(readStory(JSON.stringify(story)))).toBe(JSON.stringify(story));
+  expect(JSON.stringify(readKeptStory(JSON.stringify(story)))).toBe(JSON.stringify(story));
 });
 
 test.each([
@@ -22,6 +22,6 @@ test.each([
     '{"seed":1,"calmAtMs":1,"pods":[],"faults":[{"kind":"flood","atMs":1}]}',
     "faults[0].kind must be one of kill-daemon",
   ],
-])("readStory refuses %s and says what is wrong", (_what, text, problem) => {
-  expect(() => readStory(text)).toThrow(problem);
+])("readKeptStory refuses %s and says what is wrong", (_what, text, problem) => {
+  expect(() => readKeptStory(text)).toThrow(problem);
 });
