@@ -464,3 +464,15 @@ describe.skipIf(helm === undefined)("the chart with volumes of the daemon", () =
     expect(daemon.volumes.at(-1)).toEqual(volume);
   });
 });
+
+describe.skipIf(helm === undefined)("the chart with networkData of claims", () => {
+  const files = ["access", "policy"].map((name) => `deploy/components/claim-network-data/${name}.yaml`);
+  const component = byName(files.flatMap((file) => objectsOf(read(file) ?? "")));
+
+  test("has the role and the policy of the component, and neither by default", () => {
+    const { text } = template("--set=config.claimNetworkData=true");
+    expect(byName(objectsOf(text))).toMatchObject(component);
+    const usual = byName(objectsOf(template().text));
+    expect(Object.keys(component).filter((name) => name in usual)).toEqual([]);
+  });
+});

@@ -77,4 +77,13 @@ describe("networkChanges", () => {
     expect(changesOf(imported, "a,b", { isImported: true })).toEqual([]);
     expect(changesOf(imported, "[]", { isImported: true })).toEqual(["-ns/b@net2"]);
   });
+
+  test("knows a network that Multus plugged by its interface: it stays while that is named, and goes with it", () => {
+    const multus = { ...primary.multus, request: { ifname: "net7" as IfName } };
+    const plugged = [chain("ns/a", "net1"), chain("lan", "net7", { multus })];
+    const imported = { isImported: true };
+    expect(changesOf(plugged, "a,b@net7", imported)).toEqual([]);
+    expect(changesOf(plugged, "a", imported)).toEqual(["-lan@net7"]);
+    expect(changesOf(plugged, "a,b@net7,c@net8", imported)).toEqual(["+c@net8"]);
+  });
 });

@@ -29,8 +29,7 @@ interface Attached {
 export function networkChanges(attached: Attached, elements: readonly SelectionElement[]): readonly NetworkChange[] {
   const own = attached.chains.filter((chain) => isOfPod(chain, attached));
   const found = match(own, elements, attached.isImported);
-  // A name without a namespace may be that of a network of the node.
-  const leaving = own.filter((chain) => !found.has(chain) && hasNamespace(chain));
+  const leaving = own.filter((chain) => !found.has(chain) && (hasNamespace(chain) || isPlugged(chain)));
   const matched = new Set(found.values());
   const stays = attached.chains.filter((chain) => !leaving.includes(chain));
   const nodeCount = stays.filter((chain) => !found.has(chain)).length;
@@ -83,13 +82,21 @@ function matchNameless(
   const matched = new Set(found.values());
   for (const element of elements.filter((one) => !matched.has(one))) {
     const free = own.filter((chain) => !found.has(chain) && !hasNamespace(chain));
-    const chain = free.find(({ ifname }) => ifname === element.ifname) ?? free[0];
+    const chain = free.find(({ ifname }) => ifname === element.ifname) ?? free.find((one) => !isPlugged(one));
     if (chain !== undefined) found.set(chain, element);
   }
 }
 
 function hasNamespace({ network }: Chain): boolean {
   return network.includes("/");
+}
+
+/**
+ * A name without a namespace may be that of a network of the node. One that was asked for by an interface name was plugged
+ * into the pod by Multus.
+ */
+function isPlugged({ multus }: Chain): boolean {
+  return multus.request.ifname !== undefined;
 }
 
 /** Whether both cannot be there at once: they have an interface name, a MAC or an address in common. */

@@ -6,7 +6,8 @@ import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { readCriticalPods } from "./critical-pods.ts";
 import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
-import { flagKnobs, numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
+import { flagKnobs } from "./flag-knobs.ts";
+import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
 import type { PodSelector } from "./pod-selector.ts";
@@ -27,6 +28,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly runtimeCniDir: string;
   readonly socketDir: string;
   readonly daemonSocketDir: string | undefined;
+  /** Where `multus.sock` is served; undefined when off. */
+  readonly multusSocketDir: string | undefined;
   /** The ticket of `levee-shim gate check`; undefined when off. */
   readonly gateFile: string | undefined;
   readonly logLevel: LogLevel;
@@ -42,6 +45,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly tracesCaFile: string | undefined;
   /** Whether running pods are attached and detached when their annotation changes. */
   readonly hotPlug: boolean;
+  /** Whether the claims of devices are told which interface each has become. */
+  readonly claimNetworkData: boolean;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -69,6 +74,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     criticalPods: readCriticalPods(from),
     tracesEndpoint: readTracesEndpoint(from, notices),
     hotPlug: from.flag("hotPlug") ?? flagKnobs.hotPlug.default,
+    claimNetworkData: from.flag("claimNetworkData") ?? flagKnobs.claimNetworkData.default,
     kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),
@@ -116,6 +122,7 @@ type OwnSettings = Pick<
   | "runtimeCniDir"
   | "socketDir"
   | "daemonSocketDir"
+  | "multusSocketDir"
   | "gateFile"
   | "tracesHeadersFile"
   | "tracesCaFile"
@@ -133,6 +140,7 @@ function readOwn(from: SettingsReader): OwnSettings {
     runtimeCniDir: from.path("runtimeCniDir", pathKnobs.runtimeCniDir.bytesMax) ?? pathKnobs.runtimeCniDir.default,
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
+    multusSocketDir: from.path("multusSocketDir", pathKnobs.multusSocketDir.bytesMax),
     gateFile: from.path("gateFile", pathKnobs.gateFile.bytesMax),
     tracesHeadersFile: from.path("tracesHeadersFile", pathKnobs.tracesHeadersFile.bytesMax),
     tracesCaFile: from.path("tracesCaFile", pathKnobs.tracesCaFile.bytesMax),

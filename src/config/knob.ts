@@ -67,3 +67,8 @@ export function ms(byDefault: number, min: number, max: number, reason: string):
 export function count(byDefault: number, min: number, max: number, reason: string): NumberKnob {
   return { unit: "count", default: byDefault, min, max, reason, origin: "levee" };
 }
+
+/** A path that is off unless set. */
+export function offPath(bytesMax: number, reason: string): PathKnob {
+  return { unit: "path", default: undefined, bytesMax, reason, origin: "levee" };
+}

@@ -58,6 +58,7 @@ describe("knobs", () => {
       criticalPods: undefined,
       tracesEndpoint: undefined,
       hotPlug: true,
+      claimNetworkData: false,
     });
   });
 

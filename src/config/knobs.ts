@@ -1,7 +1,8 @@
+import { flagKnobs } from "./flag-knobs.ts";
 import {
   count,
   ms,
-  type FlagKnob,
+  offPath,
   type Knob,
   type ListKnob,
   type NumberKnob,
@@ -158,14 +159,14 @@ export const pathKnobs = {
     reason: "The same folder as the shim sees it on the host; the default is `socketDir` without a leading `/host`.",
     origin: "multus",
   },
-  gateFile: {
-    unit: "path",
-    default: undefined,
-    bytesMax: 1_024,
-    reason:
-      "File in memory, such as `/host/run/levee/gate`, in which the daemon keeps whether its node may be rebooted, for `levee-shim gate check`; off unless set.",
-    origin: "levee",
-  },
+  multusSocketDir: offPath(
+    72,
+    "Folder in which the daemon also answers on `multus.sock` as Multus' daemon does, such as `/host/run/multus`: for `multus-shim` and `multus-dynamic-networks-controller` [during a move](migrate.md#multussock-during-the-move). It needs the resident hand; off unless set.",
+  ),
+  gateFile: offPath(
+    1_024,
+    "File in memory, such as `/host/run/levee/gate`, in which the daemon keeps whether its node may be rebooted, for `levee-shim gate check`; off unless set.",
+  ),
   tracesHeadersFile: {
     unit: "path",
     default: undefined,
@@ -219,16 +220,6 @@ export const urlKnobs = {
     origin: "levee",
   },
 } as const satisfies Record<string, UrlKnob>;
-
-export const flagKnobs = {
-  hotPlug: {
-    unit: "boolean",
-    default: true,
-    reason:
-      "Whether a change of the networks annotation of a running pod [attaches and detaches](hot-plug.md). It needs the resident hand. Turn it off where another controller does this, and where who may patch a pod must not choose its networks.",
-    origin: "levee",
-  },
-} as const satisfies Record<string, FlagKnob>;
 
 export const knobs: Readonly<Record<KnobKey, Knob>> = {
   ...pathKnobs,

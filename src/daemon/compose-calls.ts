@@ -57,7 +57,7 @@ export function composeCalls(ground: Ground, { software, answer, bind }: CallOpt
     await undo.offline.start((request) => undo.recovery.offlineDelete(request));
     undo.recovery.start();
   };
-  return { undo, accounts, collect, calls, server, start };
+  return { undo, accounts, collect, calls, reception, server, start };
 }
 
 function addResident(hand: Hand, { traces }: Ground, { recovery }: UndoParts): void {

@@ -32,7 +32,8 @@ export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
     selfGc,
     leaseCounts: () => leases.counts,
     start: () => {
-      registerGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
+      const found = { orphans: () => leases.orphans, missing: () => missing.missing, rooms: () => leases.rooms };
+      registerGarbage(found, ground);
       return selfGc.start();
     },
   };

@@ -74,7 +74,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   const admission = composeAdmission(config, clock, rulings);
   recordRulings({ rulings, timeline, recorder }, admission);
   if (source.view.live !== undefined) expectPods(source.view.live, admission);
-  const { view, eventTeller, statusTeller } = source;
+  const { view, eventTeller, statusTeller, claimTeller } = source;
   return {
     config,
     clock,
@@ -96,6 +96,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     view,
     eventTeller,
     statusTeller,
+    claimTeller,
     confs: new ConfCache(),
     checks,
     networkGate: new NetworkGate(config),

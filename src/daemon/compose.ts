@@ -5,6 +5,7 @@ import { holdStateFolder } from "../state/one-writer.ts";
 import type { ThisNode } from "./answer/node-answer.ts";
 import { composeAnswers } from "./compose-answers.ts";
 import { composeCalls } from "./compose-calls.ts";
+import { composeMultus } from "./compose-multus.ts";
 import { composePlug } from "./compose-plug.ts";
 import { composeServices } from "./compose-services.ts";
 import { ConfDir } from "./conf-dir/conf-dir.ts";
@@ -13,8 +14,9 @@ import { registerLog } from "./metrics/log-metrics.ts";
 import { MetricsRegistry } from "./metrics/metrics-registry.ts";
 import type { Recorder } from "./record/recorder.ts";
 import { shutDown } from "./shutdown.ts";
+import type { Server } from "./socket/server.ts";
 import { openSource } from "./source/open-source.ts";
-import { composeGround, type DaemonOptions } from "./compose-ground.ts";
+import { composeGround, type DaemonOptions, type Ground } from "./compose-ground.ts";
 import { forgetStart } from "./forget-start.ts";
 
 export interface RunningDaemon {
@@ -63,12 +65,14 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     forgetStart({ clock, calls }),
   ];
   const plug = composePlug(ground, undo, parts.accounts).start();
-  logger.info("The daemon is ready", {
-    socket: server.path,
-    stateDir: config.stateDir,
-    attachments: ground.journal.all().length,
-  });
-  return { stop: () => shutDown({ ...ground, ...undo, server, calls, lock, services, plug, source }) };
+  const servers = [server, ...(await composeMultus(ground, undo, { plug, reception: parts.reception }))];
+  logReady(ground, server);
+  return { stop: () => shutDown({ ...ground, ...undo, servers, calls, lock, services, plug, source }) };
+}
+
+function logReady({ logger, config, journal }: Ground, { path }: Server): void {
+  const { stateDir } = config;
+  logger.info("The daemon is ready", { socket: path, stateDir, attachments: journal.all().length });
 }
 
 function logWaiting({ logger, config }: DaemonOptions): void {

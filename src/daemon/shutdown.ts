@@ -5,7 +5,6 @@ import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Journal } from "../state/journal/journal.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { CallsUnderWay } from "./serve/calls-under-way.ts";
-import type { Server } from "./socket/server.ts";
 import type { Service } from "./service.ts";
 import type { Source } from "./source/source.ts";
 import type { Afterwork } from "./tell/afterwork.ts";
@@ -17,7 +16,8 @@ export interface Running {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "shutdownMs">;
   readonly logger: Logger;
-  readonly server: Server;
+  /** The daemon's own socket, and Multus' where it is served. */
+  readonly servers: readonly { stopListening(): Promise<void>; closeConnections(): void }[];
   readonly calls: CallsUnderWay;
   readonly recovery: Recovery;
   readonly offline: OfflineFolder;
@@ -38,8 +38,8 @@ export interface Running {
  * 4. The parts that still write the journal end. Then the journal is closed and the state folder released.
  */
 export async function shutDown(running: Running): Promise<void> {
-  const { clock, config, logger, server, calls, recovery, offline, afterwork } = running;
-  await server.stopListening();
+  const { clock, config, logger, servers, calls, recovery, offline, afterwork } = running;
+  for (const server of servers) await server.stopListening();
   const plugged = Promise.resolve(running.plug.stop());
   await Promise.race([Promise.all([calls.none(), plugged]), clock.sleep(config.shutdownMs)]);
   const recovered = recovery
@@ -47,7 +47,7 @@ export async function shutDown(running: Running): Promise<void> {
     .catch((thrown: unknown) =>
       logger.warn("Recovery was interrupted by the shutdown", { reason: toLeveeError(thrown, "Recovery").message }),
     );
-  server.closeConnections();
+  for (const server of servers) server.closeConnections();
   await calls.none();
   await plugged;
   offline.stop();

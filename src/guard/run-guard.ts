@@ -12,14 +12,13 @@ import { memoryQuestions } from "./decide/lower/memory-questions.ts";
 import { GitMirrors } from "./git/git-mirrors.ts";
 import { GitSource } from "./git/git-source.ts";
 import { LockRunner } from "./git/lock-runner.ts";
-import { gateAnswer } from "./gate/gate-answer.ts";
 import { GateKeeper } from "./gate/gate-keeper.ts";
-import { gateMetrics } from "./gate/gate-metrics.ts";
 import { GateObjects } from "./gate/gate-objects.ts";
 import type { GateSettings } from "./gate/gate-settings.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import type { Alertmanager } from "./observe/ask-alertmanager.ts";
+import { serveMetrics, type GateParts } from "./serve-metrics.ts";
 import { ClusterFacts } from "./observe/cluster-facts.ts";
 import type { OtherSources } from "./observe/other-sources.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
@@ -27,8 +26,7 @@ import { CalmKeeper } from "./reconcile/calm-keeper.ts";
 import { Executor, lanes } from "./reconcile/executor.ts";
 import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
-import { guardMetrics, type GuardState } from "./metrics/guard-metrics.ts";
-import { openMetricsPort } from "./metrics/metrics-port.ts";
+import { NetworkKeeper } from "./networks/network-keeper.ts";
 
 /** An avalanche is proposed within a minute of its twentieth member; this leaves time for a slow API server. */
 const roundMs = 10_000;
@@ -77,12 +75,15 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const sources = { ...live.sources(), ...gitFacts(git), notes, rebootGates, memoryCalms, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
   const gate = gateOf(options, facts, gates);
-  git.start();
-  live.start();
   let held: Term | undefined;
+  const networks = new NetworkKeeper({ ...options, facts, isLeader: () => held?.isHeld() === true });
+  for (const part of [git, live, networks]) part.start();
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
-  using _port = serveMetrics(options, { facts, gate }, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
+  using _port = serveMetrics(options, { facts, gate, networks }, () => ({
+    isLeader: held?.isHeld() === true,
+    refusedProposals,
+  }));
   try {
     const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, { facts, gate }, stop);
     const { namespace } = settings;
@@ -94,16 +95,9 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
-    await Promise.all([git.close(), live.close()]);
+    await Promise.all([git.close(), live.close(), networks.close()]);
     await Promise.all([facts.close(), gate?.objects.close()]);
   }
-}
-
-/** The objects of the reboot gate and the one who keeps it. */
-interface GateParts {
-  readonly settings: GateSettings;
-  readonly objects: GateObjects;
-  readonly keeper: GateKeeper;
 }
 
 function gateObjects({ gate, settings, ...options }: GuardOptions): GateObjects | undefined {
@@ -122,30 +116,6 @@ function gitFacts(git: GitSource): Pick<OtherSources, "gitFiles" | "gitProblems"
 
 function noRepositories({ clock }: GuardOptions): GitMirrors {
   return new GitMirrors({ clock, repositories: [], folder: "/nonexistent" });
-}
-
-function serveMetrics(
-  { metricsPort, logger, clock }: GuardOptions,
-  { facts, gate }: { readonly facts: ClusterFacts; readonly gate: GateParts | undefined },
-  own: () => Pick<GuardState, "isLeader" | "refusedProposals">,
-): Disposable {
-  if (metricsPort === undefined) return { [Symbol.dispose]: () => undefined };
-  const startedMs = clock.monotonicMs();
-  const state = (): GuardState => ({
-    ...facts.world(),
-    ...own(),
-    runningMs: clock.monotonicMs() - startedMs,
-    health: facts.health(),
-  });
-  const gateText = (): string =>
-    gate === undefined ? "" : gateMetrics({ ...gate, world: facts.world(), isLeader: own().isLeader, clock });
-  const door = gate?.settings.doors.includes("http") === true ? gate.objects : undefined;
-  const answers = {
-    metrics: () => guardMetrics(state()) + gateText(),
-    isReady: () => facts.isCurrent(),
-    ...(door === undefined ? {} : { gate: (node: string) => gateAnswer(node, door.gate(node), clock.wallMs()) }),
-  };
-  return openMetricsPort(metricsPort, answers, logger);
 }
 
 async function highestFence(

@@ -21,6 +21,7 @@ import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 import { HandPlaces } from "./hand-places.ts";
+import type { OrderLimits } from "./order-limits.ts";
 import type { PluginTracer } from "./plugin-tracer.ts";
 import { foundAt, lookResult, requireDone } from "./refusal.ts";
 
@@ -37,10 +38,10 @@ export interface HandChannel {
 /** A hand that is silent for so long after an order's own limit is stuck, and the daemon closes its connection. */
 const stuckMs = 10_000;
 /** For quick orders without a limit of their own. */
-const quickMs = 5_000;
+const quick = { limitMs: 5_000 };
 
 /** The hand waits so long for the lock of a file's owner. */
-const lockMs = 10_000;
+const locked = { limitMs: 10_000 };
 
 /** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
@@ -104,49 +105,46 @@ export class Hand {
     if (order.scratchNetns === true) this.#require("scratch-netns");
     using _place = this.places === undefined ? undefined : await this.places.runs.take();
     const sent = this.tracer?.begin(order) ?? order;
-    const asked = this.#ask(step, encodeRun(step, sent), order.timeoutMs, readOutcome);
-    const waiter = this.#waiting?.get(step);
-    if (waiter !== undefined) waiter.onProgress = onProgress;
-    const outcome = await asked;
+    const outcome = await this.ask(step, encodeRun(step, sent), { limitMs: order.timeoutMs, onProgress }, readOutcome);
     this.tracer?.end(outcome, sent);
     return outcome;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.freeStep()): Promise<Outcome> {
-    return this.#ask(step, encodeRoutes(step, netns, ops), quickMs, readOutcome);
+    return this.ask(step, encodeRoutes(step, netns, ops), quick, readOutcome);
   }
 
   /** What each path leads to; undefined for a path that does not exist. */
   async stat(paths: readonly string[]): Promise<readonly (FoundFile | undefined)[]> {
     const step = this.freeStep();
-    return foundAt(paths, await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome));
+    return foundAt(paths, await this.ask(step, encodeStat(step, paths), quick, readOutcome));
   }
 
   /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
   async links(netns: NetnsPath | "", countsUsers = false): Promise<NetnsLinks | undefined> {
     this.#require("links");
     const step = this.freeStep();
-    return lookResult(await this.#ask(step, encodeLinks(step, netns, countsUsers), quickMs, readNetnsLinks));
+    return lookResult(await this.ask(step, encodeLinks(step, netns, countsUsers), quick, readNetnsLinks));
   }
 
   /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */
   async list(folder: string, after?: string): Promise<FolderPage | undefined> {
     this.#require("list");
     const step = this.freeStep();
-    return lookResult(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
+    return lookResult(await this.ask(step, encodeList(step, folder, after), quick, readFolderPage));
   }
 
   /** Removes a file of the host, unless it was changed since it was seen. A file that is gone counts as removed. */
   async remove(file: SeenFile): Promise<void> {
     this.#require("remove");
     const step = this.freeStep();
-    requireDone(await this.#ask(step, encodeRemove(step, file), lockMs, readOutcome));
+    requireDone(await this.ask(step, encodeRemove(step, file), locked, readOutcome));
   }
 
   /** Makes sure that no process of a lost hand is left. */
   async reap(lost: ProcessIdentity, timeoutMs: number): Promise<"empty" | "alive" | "timeout"> {
     const step = this.freeStep();
-    const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs), timeoutMs, readOutcome);
+    const outcome = await this.ask(step, encodeReap(step, lost, timeoutMs), { limitMs: timeoutMs }, readOutcome);
     if (outcome.alive) return "alive";
     return outcome.failure === undefined ? "empty" : "timeout";
   }
@@ -183,15 +181,16 @@ export class Hand {
     waiter.onProgress?.(idleMs);
   }
 
-  #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {
+  /** Sends one order under a free number. */
+  ask<T>(step: number, frame: Uint8Array, limits: OrderLimits, read: (outcome: Frame) => T): Promise<T> {
     if (this.isLost) return Promise.reject(this.#lostError());
     return new Promise((resolve, reject) => {
-      const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
+      const stopTimer = this.#clock.after(limits.limitMs + stuckMs, () => this.#channel.close());
       (this.#waiting ??= new Map<number, Waiter>()).set(step, {
         take: (outcome) => resolve(read(outcome)),
         reject,
         stopTimer,
-        onProgress: undefined,
+        onProgress: limits.onProgress,
       });
       this.#channel.send(frame);
     });
@@ -223,9 +222,8 @@ export class Hand {
   }
 }
 
-interface Waiter {
+interface Waiter extends Pick<OrderLimits, "onProgress"> {
   take(outcome: Frame): void;
   reject(error: Error): void;
   stopTimer(): void;
-  onProgress: ((idleMs: number) => void) | undefined;
 }

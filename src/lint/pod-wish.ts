@@ -17,16 +17,29 @@ const multusNamespace = "kube-system" as Namespace;
 
 /** The wish, or the words with which the daemon would refuse the annotation. */
 export function podWish(pod: LintPod): PodWish | string {
+  const wish = readWish(pod);
+  return typeof wish === "string" ? wish : { pod, ...wish };
+}
+
+function readWish(pod: Pick<LintPod, "namespace" | "annotations">): Omit<PodWish, "pod"> | string {
   try {
     const networks = parseSelection(pod.annotations[networksAnnotation] ?? "", pod.namespace as Namespace);
     const primary = defaultNetworkOf(pod.annotations, multusNamespace);
-    return { pod, networks, defaultNetwork: primary === undefined ? undefined : networkNameOf(primary) };
+    return { networks, defaultNetwork: primary === undefined ? undefined : networkNameOf(primary) };
   } catch (thrown) {
     if (!(thrown instanceof LeveeError)) throw thrown;
     return pod.annotations[defaultNetworkAnnotation] === ""
       ? `its annotation ${defaultNetworkAnnotation} is empty`
       : thrown.message;
   }
+}
+
+/** `namespace/name` of every network that a pod names; none if the daemon would refuse its annotation. */
+export function networksNamedBy(pod: Pick<LintPod, "namespace" | "annotations">): readonly string[] {
+  const wish = readWish(pod);
+  if (typeof wish === "string") return [];
+  const { networks, defaultNetwork } = wish;
+  return [...new Set([...networks.map(networkNameOf), ...(defaultNetwork === undefined ? [] : [defaultNetwork])])];
 }
 
 /** How many pods ask for each network, as far as it is known. */

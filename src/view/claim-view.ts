@@ -5,6 +5,8 @@ export interface AllocatedDevice {
   readonly device: string;
   /** The request in the claim; `request/subrequest` where it had alternatives. */
   readonly request: string;
+  /** Tells apart several uses of a device that claims can share; absent for all other devices. */
+  readonly shareId?: string;
 }
 
 /** A device as its driver describes it on this node. A text is empty where the driver gives none. */

@@ -77,6 +77,21 @@ export function decodeFrame(payload: Uint8Array): Frame {
   return { type, payload, places };
 }
 
+/** The same frame with another number in one of its fields. */
+export function withNumber(frame: Frame, tag: TagName, value: number): Frame {
+  const payload = Buffer.from(frame.payload);
+  writeCount(payload, value, required(numberPlace(frame, tag), frame, tag));
+  return { ...frame, payload };
+}
+
+/** A decoded frame as it is sent. */
+export function frameBytes({ payload }: Frame): Uint8Array {
+  const bytes = Buffer.allocUnsafe(lengthBytes + payload.length);
+  bytes.writeUInt32LE(payload.length, 0);
+  bytes.set(payload, lengthBytes);
+  return bytes;
+}
+
 /** The position in `places` of the tag's first field, or -1. */
 function placeOf({ places }: Frame, tag: TagName): number {
   const number = tagNumber[tag];
@@ -107,7 +122,7 @@ export function textField(frame: Frame, tag: TagName): string | undefined {
 
 export function numberField(frame: Frame, tag: TagName): number | undefined {
   const at = numberPlace(frame, tag);
-  if (at < 0) return undefined;
+  if (at === undefined) return undefined;
   const value = uint32(frame.payload, at + 4) * 2 ** 32 + uint32(frame.payload, at);
   if (value > Number.MAX_SAFE_INTEGER) {
     throw new LeveeError(
@@ -121,13 +136,13 @@ export function numberField(frame: Frame, tag: TagName): number | undefined {
 /** For device and inode numbers, which need all 64 bits on some file systems. */
 export function bigintField(frame: Frame, tag: TagName): bigint | undefined {
   const at = numberPlace(frame, tag);
-  return at < 0 ? undefined : uint64(frame.payload, at);
+  return at === undefined ? undefined : uint64(frame.payload, at);
 }
 
-/** Where the eight bytes of a number begin, or -1 without the field. */
-function numberPlace(frame: Frame, tag: TagName): number {
+/** Where the eight bytes of a number begin; undefined without the field. */
+function numberPlace(frame: Frame, tag: TagName): number | undefined {
   const place = placeOf(frame, tag);
-  if (place < 0) return -1;
+  if (place < 0) return undefined;
   const begin = frame.places[place + 1] ?? 0;
   const length = (frame.places[place + 2] ?? 0) - begin;
   if (length !== 8) {

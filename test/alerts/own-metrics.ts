@@ -63,6 +63,20 @@ export const ownMetrics: readonly Scenario[] = [
     fires: [fires("LeveeLeaksGrowing", { node }, 155)],
   },
   {
+    name: "a network that loses an address every minute, beside one with a tenth left and one in which addresses come and go",
+    minutes: 60,
+    series: [
+      ...barely(),
+      ...addresses("prod/lan", 100, (minute) => Math.max(0, 24 - minute)),
+      ...addresses("prod/wan", 10, () => 1),
+      ...addresses("prod/dmz", 100, (minute) => (minute % 8 < 4 ? 5 : 50)),
+    ],
+    fires: [
+      fires("NetworkAddressesLow", { node, network: "prod/lan" }, 25),
+      { ...fires("NetworkAddressesLow", { node, network: "prod/lan" }, 29), severity: "critical" },
+    ],
+  },
+  {
     name: "names of sandboxes that stay reserved, as the daemon sees it and as the guard does",
     minutes: 40,
     series: [
@@ -229,4 +243,11 @@ function inCluster(cluster: string, all: readonly Series[]): readonly Series[] {
 
 function until(end: number, at: Series["at"]): Series["at"] {
   return (minute) => (minute < end ? at(minute) : undefined);
+}
+
+function addresses(network: string, total: number, left: Series["at"]): readonly Series[] {
+  return [
+    series("levee_network_addresses", { ...daemon, network }, total),
+    series("levee_network_addresses_left", { ...daemon, network }, left),
+  ];
 }

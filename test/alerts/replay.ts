@@ -17,7 +17,7 @@ export interface Scenario {
 export interface Firing {
   readonly alert: string;
   readonly severity: "warning" | "critical";
-  /** Labels that tell it from others of its name: cluster, namespace, pod, node, source, scope, resource, reason, mismatch, daemonset. */
+  /** Labels that tell it from others of its name: cluster, namespace, pod, node, source, scope, resource, reason, mismatch, network, daemonset. */
   readonly of: Readonly<Record<string, string>>;
   /** First minute in which it fires, and the last; to the end when there is none. */
   readonly from: number;
@@ -36,6 +36,7 @@ const told = [
   "resource",
   "reason",
   "mismatch",
+  "network",
   "daemonset",
 ];
 

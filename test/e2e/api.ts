@@ -82,6 +82,11 @@ export class Api {
     return this.#ask("PATCH", `${path}?fieldManager=levee-e2e&force=true`, object, "application/apply-patch+yaml");
   }
 
+  /** Operations of a JSON patch. */
+  patchBy(path: string, ...operations: readonly object[]): Promise<KubeObject> {
+    return this.#ask("PATCH", path, operations, "application/json-patch+json");
+  }
+
   patch(path: string, change: unknown): Promise<KubeObject> {
     return this.#ask("PATCH", path, change, "application/merge-patch+json");
   }

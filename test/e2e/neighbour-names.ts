@@ -5,6 +5,7 @@ import { flanneld, flannelPlugin } from "../peers/flannel.ts";
 import { kustomize } from "../peers/kustomize.ts";
 import type { Peer } from "../peers/peer.ts";
 import { redis } from "../peers/redis.ts";
+import { dynamicNetworks } from "../peers/multus.ts";
 import { draExampleDriver } from "../peers/dra-example-driver.ts";
 import { conmon, criO } from "../peers/cri-o.ts";
 import { kubevirt } from "../peers/kubevirt.ts";
@@ -32,6 +33,11 @@ export const neighbours: readonly Neighbour[] = [
     name: "multus-e2e",
     about: "the scenarios of Multus' own end-to-end tests, with Levee and with Multus",
     peers: [draExampleDriver],
+  },
+  {
+    name: "dynamic-networks",
+    about: "multus.sock: the real multus-shim, and multus-dynamic-networks-controller",
+    peers: [dynamicNetworks],
   },
   { name: "plugins", about: "dhcp with its daemon and a server, tuning, sbr", peers: [] },
   { name: "ovs", about: "ovs-cni and Open vSwitch", peers: [openVswitch, ovsCni] },

@@ -7,6 +7,7 @@ export const scenarios = [
   "migration",
   "basic",
   "networks-change",
+  "virtual-machine",
   "device-claims",
   "conf-dir",
   "conf-change",

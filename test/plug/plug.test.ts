@@ -74,6 +74,14 @@ test("a missing annotation detaches only at the second look, and not if it comes
   await expectStory(lab, ["DEL gamma net1"]);
 });
 
+test("an empty annotation, as KubeVirt writes it for a machine without second networks, detaches at once", async () => {
+  await using lab = await makePlugNode({ gcGraceMs: 600_000 });
+  await runPod(lab);
+  await annotate(lab, "");
+  await untilNetworks(lab, []);
+  await expectStory(lab, ["DEL gamma net1"]);
+});
+
 test("an interface that is not ours is never touched", async () => {
   await using lab = await makePlugNode();
   const call = await runPod(lab);

@@ -130,6 +130,38 @@ function(values) [
           "description": "{{ $value | printf \"%.0f\" }} interface(s), address(es) or file(s) on {{ $labels.node }}{{ if not $labels.node }}{{ $labels.instance }}{{ end }} could not be removed. There were fewer an hour ago. `levee leaks` lists them.",
           "runbook_url": "" + text(values.runbooks) + "/LeveeLeaksGrowing.md"
         }
+      },
+      {
+        "alert": "NetworkAddressesLow",
+        "expr": "max by (cluster, node, instance, network) (levee_network_addresses_left)\n/ on (cluster, node, instance, network)\nmax by (cluster, node, instance, network) (levee_network_addresses)\n< " + text(values.thresholds.addressesLeft) + "\n",
+        "for": "10m",
+        "keep_firing_for": "15m",
+        "labels": {
+          "severity": "warning",
+          "component": "cni",
+          "product": "levee"
+        },
+        "annotations": {
+          "summary": "A network has few addresses left on a node.",
+          "description": "The range of {{ $labels.network }} on {{ $labels.node }}{{ if not $labels.node }}{{ $labels.instance }}{{ end }} has {{ $value | humanizePercentage }} of its addresses left. Without any, pods with this network do not start there.",
+          "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
+        }
+      },
+      {
+        "alert": "NetworkAddressesLow",
+        "expr": "max by (cluster, node, instance, network) (levee_network_addresses_left) == 0",
+        "for": "5m",
+        "keep_firing_for": "15m",
+        "labels": {
+          "severity": "critical",
+          "component": "cni",
+          "product": "levee"
+        },
+        "annotations": {
+          "summary": "A network has no addresses left on a node.",
+          "description": "Every address of {{ $labels.network }} on {{ $labels.node }}{{ if not $labels.node }}{{ $labels.instance }}{{ end }} is taken. No further pod with this network starts there.",
+          "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
+        }
       }
     ]
   },

@@ -106,6 +106,8 @@ const doorways: readonly Doorway[] = [
     // node:net and node:zlib add 2 MiB of streams to a daemon that needs none (0025).
     allowed: [
       /^src\/daemon\/socket\/server-socket\.ts$/,
+      // Loaded late, and only during a move from Multus.
+      /^src\/daemon\/multus\/multus-socket\.ts$/,
       /^src\/daemon\/metrics\/(?:http-exchange|metrics-server)\.ts$/,
       // Gives memory back; a runtime that forgets by itself needs no such call.
       /^src\/daemon\/forget-start\.ts$/,

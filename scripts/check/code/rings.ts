@@ -30,6 +30,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     "wire",
     "config",
     "attachment",
+    "lint",
     "admission",
     "readiness",
     "state",
@@ -37,7 +38,8 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     "directory",
     "hands",
   ],
-  guard: ["base", "config", "wire", "kube"],
+  // lint: the guard warns of networks by the rules of `levee lint`.
+  guard: ["base", "config", "wire", "lint", "kube"],
   // It runs the daemon's own parts. Nothing in src/ imports it, so the daemon never loads it.
   sim: ["base", "wire", "config", "state", "kube", "daemon"],
   // Its page is in console/, and comes to it as text.

@@ -150,6 +150,24 @@ export const checkCodes = {
     means: "A recovery has stopped half way, because a check failed or a person paused it.",
     todo: "levee decisions show NAME shows why; then resume or reject it.",
   },
+  LVE0801: {
+    title: "no network definition changed or went while pods use it",
+    means:
+      "Pods that run keep the old network; pods that start later get the new one, or none at all. The guard remembers since it started. It warns by an event on the definition too, and blocks nothing.",
+    todo: "Restart the pods one after another, or bring the old definition back. levee explain LVN0703 says more.",
+  },
+  LVE0802: {
+    title: "no two network definitions give the same addresses",
+    means:
+      "Two definitions on one segment have ranges that overlap, and their address plugins do not know of each other's leases: two pods can get one address.",
+    todo: "Change the range of the named definition, which is the younger one. Its event names the other one. levee explain LVN0503 says more.",
+  },
+  LVE0803: {
+    title: "networks have addresses left",
+    means:
+      "host-local has a range on each node. When every address is taken, no further pod with that network starts there. The daemons count with each round of garbage collection; other address plugins are not counted.",
+    todo: "levee explain NetworkAddressesLow",
+  },
 } as const satisfies Record<string, CheckFacts>;
 
 export type CheckCode = keyof typeof checkCodes;

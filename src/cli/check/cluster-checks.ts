@@ -5,6 +5,7 @@ import type { Category } from "./cluster-line.ts";
 import { cniCategory, nodeCategory } from "./cni-lines.ts";
 import { decisionCategory, guardCategory } from "./guard-lines.ts";
 import { apiCategory, installCategory } from "./install-lines.ts";
+import { networkCategory } from "./network-category.ts";
 import { podCategory } from "./pod-lines.ts";
 
 interface LookOptions {
@@ -31,6 +32,7 @@ export async function lookAtCluster(asking: Asking, options: LookOptions): Promi
     guardCategory(snapshot, metrics),
     cniCategory(snapshot, metrics),
     nodeCategory(snapshot, metrics),
+    networkCategory(snapshot, metrics),
     podCategory(snapshot),
     decisionCategory(snapshot),
   ];

@@ -2,7 +2,9 @@ import { decisionPhase } from "../../guard/decide/standing.ts";
 import { canWait, type Decision } from "../../guard/decision/decision.ts";
 import { timeMs } from "../../guard/json-values.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
+import { metricOf, type Metric } from "../../wire/metric-lines.ts";
 import { leads } from "../cluster/project.ts";
+import type { Seen } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import { ageText } from "../terminal/span.ts";
 import { failedLine, goodLine, unknownLine, warningLine, type Category, type ClusterLine } from "./cluster-line.ts";
@@ -48,15 +50,9 @@ function leadsLine({ lease, nowMs }: Snapshot): ClusterLine {
 
 /** Only the leader counts; a waiting replica may be behind. */
 function freshLine(guards: DaemonMetrics["guards"], snapshot: Snapshot): ClusterLine {
-  const answers = [...guards.values()].flatMap((seen) => ("value" in seen ? [seen.value] : []));
-  const leader = answers.find((metrics) =>
-    metrics.some(({ name, value }) => name === "levee_guard_leader" && value === 1),
-  );
-  if (leader === undefined) {
-    const [unseen] = [...guards.values(), snapshot.lease].flatMap((seen) => ("why" in seen ? [seen] : []));
-    return unknownLine("LVE0303", unseen ?? { why: unaskedText(guards.size, snapshot), status: undefined });
-  }
-  const ages = leader.filter(({ name }) => name === "levee_guard_view_last_event_age_seconds");
+  const leader = leaderMetrics(guards, snapshot);
+  if (!("value" in leader)) return unknownLine("LVE0303", leader);
+  const ages = leader.value.filter(({ name }) => name === "levee_guard_view_last_event_age_seconds");
   const old = ages.filter(({ value }) => value > viewAgeSecondsMax);
   const evidence = Object.fromEntries(
     old.map(({ labels, value }) => [labels["resource"] ?? "", `no news for ${ageText(value * 1_000)}`]),
@@ -64,6 +60,15 @@ function freshLine(guards: DaemonMetrics["guards"], snapshot: Snapshot): Cluster
   return old.length === 0
     ? goodLine("LVE0303", `${ages.length} resources are followed`)
     : failedLine("LVE0303", `${old.length} of ${ages.length} resources are old`, evidence);
+}
+
+/** The metrics of the guard that leads. */
+export function leaderMetrics(guards: DaemonMetrics["guards"], snapshot: Snapshot): Seen<readonly Metric[]> {
+  const answers = [...guards.values()].flatMap((seen) => ("value" in seen ? [seen.value] : []));
+  const leader = answers.find((metrics) => metricOf(metrics, "levee_guard_leader") === 1);
+  if (leader !== undefined) return { value: leader };
+  const [unseen] = [...guards.values(), snapshot.lease].flatMap((seen) => ("why" in seen ? [seen] : []));
+  return unseen ?? { why: unaskedText(guards.size, snapshot), status: undefined };
 }
 
 /** A guard that runs outside the cluster, or has just taken over, leads without a pod that reports it. */

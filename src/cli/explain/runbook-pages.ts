@@ -5,6 +5,7 @@ import ContainerOOMKilledChildren from "../../../docs/runbooks/ContainerOOMKille
 import KuredLockOfAbsentNode from "../../../docs/runbooks/KuredLockOfAbsentNode.md" with { type: "text" };
 import LeveeGateMismatch from "../../../docs/runbooks/LeveeGateMismatch.md" with { type: "text" };
 import LeveeGateStale from "../../../docs/runbooks/LeveeGateStale.md" with { type: "text" };
+import NetworkAddressesLow from "../../../docs/runbooks/NetworkAddressesLow.md" with { type: "text" };
 import NodeLeftCordoned from "../../../docs/runbooks/NodeLeftCordoned.md" with { type: "text" };
 import KuredRebootBacklog from "../../../docs/runbooks/KuredRebootBacklog.md" with { type: "text" };
 import LeveeBlind from "../../../docs/runbooks/LeveeBlind.md" with { type: "text" };
@@ -28,6 +29,7 @@ export const runbookPages: Readonly<Record<string, string>> = {
   KuredLockOfAbsentNode,
   LeveeGateMismatch,
   LeveeGateStale,
+  NetworkAddressesLow,
   NodeLeftCordoned,
   KuredRebootBacklog,
   LeveeBlind,

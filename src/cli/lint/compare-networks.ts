@@ -1,7 +1,6 @@
-import { networkNameOf } from "../../attachment/selection.ts";
 import type { LintFinding } from "../../lint/lint-finding.ts";
 import type { LintNetwork } from "../../lint/lint-objects.ts";
-import { podWish } from "../../lint/pod-wish.ts";
+import { networksNamedBy } from "../../lint/pod-wish.ts";
 import { editRule } from "../../lint/rules/edit-rule.ts";
 import type { ClusterReading } from "./lint-cluster.ts";
 
@@ -18,13 +17,11 @@ export function compareNetworks(after: readonly LintNetwork[], cluster: ClusterR
 function usersOf({ pods }: ClusterReading): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>();
   for (const pod of pods) {
-    const wish = podWish(pod);
-    if (typeof wish === "string") continue;
-    const names = [
-      ...wish.networks.map(networkNameOf),
-      ...(wish.defaultNetwork === undefined ? [] : [wish.defaultNetwork]),
-    ];
-    for (const name of names) users.set(name, [...(users.get(name) ?? []), keyOf(pod)]);
+    for (const name of networksNamedBy(pod)) {
+      const own = users.get(name);
+      if (own === undefined) users.set(name, [keyOf(pod)]);
+      else own.push(keyOf(pod));
+    }
   }
   return users;
 }

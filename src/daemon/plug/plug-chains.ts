@@ -6,12 +6,13 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import { RunChains } from "../attach/run-chains.ts";
 import type { ChainNotes } from "../record/chain-notes.ts";
+import { pathFor } from "../undo/undo-chains.ts";
 import { HandShare } from "./hand-share.ts";
 import type { PlugWork } from "./plug-work.ts";
 
 export interface PlugChainsNeeds {
   readonly clock: Clock;
-  readonly config: Pick<DaemonConfig, "addUndoMs" | "addDelegatesMs">;
+  readonly config: Pick<DaemonConfig, "addUndoMs" | "addDelegatesMs" | "binDir">;
   readonly admission: Pick<Admission, "pluginsMs">;
   readonly journal: Pick<Journal, "plugStep">;
   readonly notes: Pick<ChainNotes, "note" | "ran">;
@@ -41,6 +42,8 @@ export class PlugChains {
       header: { budgetMs },
       remainingMs: () => endsMs - clock.monotonicMs(),
     };
-    return await this.#runChains.run(caller, record, work.reports);
+    // What Multus has attached came without a CNI_PATH.
+    const cniPath = record.cniPath === "" ? pathFor(work.hand, "", config.binDir) : record.cniPath;
+    return await this.#runChains.run(caller, { ...record, cniPath }, work.reports);
   }
 }

@@ -15,7 +15,7 @@ import type { Timeline } from "../record/timeline.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Afterwork } from "../tell/afterwork.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
-import { lookAtNetns } from "../undo/netns-to-pass.ts";
+import { lookAtNetns, type NetnsNow } from "../undo/netns-to-pass.ts";
 import type { Residents } from "../undo/residents.ts";
 import type { Suspects } from "../undo/suspects.ts";
 import { PlugBudget, type PlugBudgetNeeds } from "./plug-budget.ts";
@@ -48,6 +48,7 @@ export interface PlugSubject {
   attempts: number;
   /** The annotation was missing at the last look. */
   wasSilent: boolean;
+  failure: LeveeError | undefined;
 }
 
 /** Nothing is to be done, or look again after some time. */
@@ -80,7 +81,7 @@ export class PlugLook {
     if (record.phase !== "acknowledged") return { afterMs: soonMs };
     const now = await lookAtNetns(hand, record.netns.path);
     // A namespace that is gone, or that is another one by now, is left to DEL and to the garbage collection.
-    if (record.bootId !== this.#needs.bootId || !sameNetns(record.netns.identity, now.identity)) return undefined;
+    if (!isNetnsOf(record, now, this.#needs.bootId)) return undefined;
     const work = { token: record.token, hand, now, givenUp: subject.givenUp, attempts: subject.attempts };
     if (record.plug !== undefined) await this.#recover(work, record);
     return await this.#changeAll(work, subject);
@@ -200,6 +201,16 @@ export class PlugLook {
 
 /** An ADD whose result the runtime has not taken yet. */
 const soonMs = 250;
+
+/**
+ * Multus keeps the path of a namespace alone. Runtimes make each of those below `netns` a name that comes once; the path of
+ * a process may be another one's by now.
+ */
+function isNetnsOf({ origin, bootId, netns }: AttachmentRecord, now: NetnsNow, thisBoot: string): boolean {
+  if (origin === "multus" && netns.identity === undefined)
+    return now.identity !== undefined && netns.path.includes("/netns/");
+  return bootId === thisBoot && sameNetns(netns.identity, now.identity);
+}
 
 function textOf({ leaving, joining }: NetworkChange): string {
   const parts = leaving.map(({ network, ifname }) => `detach ${network} (${ifname})`);

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { GivenUp } from "../../base/given-up.ts";
 import type { Logger } from "../../base/log.ts";
-import { networksAnnotation } from "../../base/annotations.ts";
+import { networksAnnotation, networkStatusAnnotation } from "../../base/annotations.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -60,6 +60,11 @@ export class PlugWatch implements Service {
     return this;
   }
 
+  /** Why the last change of this attachment failed, until it succeeds or another one is asked for. */
+  failureOf(token: string): LeveeError | undefined {
+    return this.#subjects.get(token)?.failure;
+  }
+
   /** Resolves when no change is under way. One that loses its hand meanwhile is taken back by the next daemon. */
   async stop(): Promise<void> {
     this.#stopListening();
@@ -73,8 +78,17 @@ export class PlugWatch implements Service {
     }
     const isSame = before?.annotations[networksAnnotation] === now.annotations[networksAnnotation];
     // A pod that begins to run may have been attached by an older annotation than this.
-    if (isSame && before?.phase === now.phase && before?.uid === now.uid) return;
+    if (isSame && before?.phase === now.phase && before?.uid === now.uid) return this.#correctStatus(before, now);
     this.#consider(now, false);
+  }
+
+  /** A controller that goes on during a move writes network-status from its own copy of the pod, which may be late. */
+  #correctStatus(before: PodFacts, now: PodFacts): void {
+    const { config, journal, tell } = this.#needs;
+    const isWritten = before.annotations[networkStatusAnnotation] !== now.annotations[networkStatusAnnotation];
+    if (config.multusSocketDir === undefined || !isWritten) return;
+    const record = ownRecord(now, journal.forPod(now.namespace, now.name));
+    if (record !== undefined && record.plug === undefined && isStatusStale(now, record)) tell(record.token);
   }
 
   /** Whether there is something to do is found in memory, in microseconds. */
@@ -88,7 +102,7 @@ export class PlugWatch implements Service {
       return;
     }
     const subject = this.#subjects.get(record.token);
-    if (subject !== undefined) subject.attempts = 0;
+    if (subject !== undefined) Object.assign(subject, { attempts: 0, failure: undefined });
     this.#queue.put(record.token);
   }
 
@@ -102,13 +116,19 @@ export class PlugWatch implements Service {
 
   /** Never rejects. Resolves to the pause before the next look, if there is to be one. */
   async #serve(token: string): Promise<number | undefined> {
-    const subject = this.#subjects.get(token) ?? { token, givenUp: new GivenUp(), attempts: 0, wasSilent: false };
+    const subject = this.#subjects.get(token) ?? {
+      token,
+      givenUp: new GivenUp(),
+      attempts: 0,
+      wasSilent: false,
+      failure: undefined,
+    };
     this.#subjects.set(token, subject);
     let next: NextLook;
     try {
       const look = await (this.#look ??= this.#needs.load());
       next = await look.look(subject);
-      subject.attempts = 0;
+      Object.assign(subject, { attempts: 0, failure: undefined });
     } catch (thrown) {
       next = this.#failed(subject, toLeveeError(thrown, "Cannot change the networks of a pod"));
     }
@@ -123,6 +143,7 @@ export class PlugWatch implements Service {
     const pauseMs = Math.min(pauseMsMax, firstPauseMs * 2 ** Math.min(subject.attempts, 10));
     const afterMs = Math.max(pauseMs, heldMs(record));
     subject.attempts += 1;
+    subject.failure = error;
     logger.warn("The networks of a running pod could not be changed and will be tried again", {
       pod: `${record.pod.namespace}/${record.pod.name}`,
       afterMs: Math.round(afterMs),

@@ -7,9 +7,11 @@ import type { PodFacts } from "../../view/pod-facts.ts";
  * statuses finds missing entries only: entries that others have added stay.
  */
 export function isStatusStale(pod: PodFacts, record: AttachmentRecord): boolean {
-  const has = new Set(record.chains.map(({ network, ifname }) => `${network} ${ifname}`));
+  // Of what was plugged with Multus, Levee knows the interface and not the name of the definition.
+  const isHad = (name: string, ifname: string): boolean =>
+    record.chains.some((chain) => chain.ifname === ifname && (chain.network === name || !chain.network.includes("/")));
   return entriesOf(pod.annotations[networkStatusAnnotation] ?? "[]").some(
-    ({ name, interface: ifname }) => name.includes("/") && ifname !== "" && !has.has(`${name} ${ifname}`),
+    ({ name, interface: ifname }) => name.includes("/") && ifname !== "" && !isHad(name, ifname),
   );
 }
 

@@ -22,10 +22,12 @@ export function wantedChanges(
   return networkChanges({ chains: record.chains, ofNode, isImported: record.origin === "multus" }, elements);
 }
 
-/** Whether the annotation says nothing. `[]` says that the pod wants no networks; a missing one may be a mistake. */
+/**
+ * Whether the annotation says nothing: a missing one may be a mistake. `[]` and an empty text say that the pod wants no
+ * networks; KubeVirt writes the latter when a machine's last network goes.
+ */
 export function isSilent(pod: PodFacts): boolean {
-  const annotation = trimSpace(pod.annotations[networksAnnotation] ?? "");
-  return annotation === "" || annotation === "null";
+  return trimSpace(pod.annotations[networksAnnotation] ?? "null") === "null";
 }
 
 /** Whether the pod keeps its namespace for now. A static pod's annotation is its file's, which makes a new pod. */

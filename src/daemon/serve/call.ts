@@ -9,7 +9,7 @@ import { asJsonText, memberText } from "../../cni/json-text.ts";
 import { Hand } from "../../hands/hand.ts";
 import { bytesField, encodeFrame, flagField, required, type Frame } from "../../wire/frame.ts";
 import { encodeFinish, encodeWelcome, type CallHeader, type ResumeHeader } from "../../wire/messages.ts";
-import type { ConnectionOwner, ServerConnection } from "../socket/server-connection.ts";
+import type { CallChannel, CallOwner } from "../socket/server-connection.ts";
 
 /** The shim has the same limit, so a larger configuration means a broken peer. */
 const configBytesMax = 262_144;
@@ -20,7 +20,7 @@ const budgetMsMax = 240_000;
 const overtimeMs = 2_000;
 
 export interface CallOptions {
-  readonly connection: ServerConnection;
+  readonly connection: CallChannel;
   /** The protocol version that this shim and the daemon agreed on. */
   readonly version: number;
   readonly header: CallHeader;
@@ -36,7 +36,7 @@ interface AskedAdmission {
 }
 
 /** One CNI call and its shim, from the first frame to BYE. */
-export class Call implements ConnectionOwner {
+export class Call implements CallOwner {
   readonly header: CallHeader;
   readonly hand: Hand;
   readonly token: string;
@@ -44,7 +44,7 @@ export class Call implements ConnectionOwner {
   #asked: AskedAdmission | undefined;
   /** Set when the shim is gone, or when a DEL of the same container cancels this call. */
   readonly givenUp = new GivenUp();
-  readonly #connection: ServerConnection;
+  readonly #connection: CallChannel;
   readonly #clock: Clock;
   readonly #beganMs: number;
   readonly #endsMs: number;

@@ -8,7 +8,7 @@ import { encodeFrame, required, textField, type Frame } from "../../wire/frame.t
 import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume } from "../../wire/messages.ts";
 import type { Answer } from "../../wire/node-view.ts";
 import { Call } from "./call.ts";
-import type { ServerConnection } from "../socket/server-connection.ts";
+import type { CallChannel, ServerConnection } from "../socket/server-connection.ts";
 
 export interface ReceptionNeeds {
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export class Reception {
     switch (first.type) {
       case "CALL":
       case "RESUME":
-        return this.#startCall(connection, first, version);
+        return this.call(connection, first, version);
       case "RESIDENT":
         return this.#takeResident(connection, first, version);
       case "ASK":
@@ -46,7 +46,7 @@ export class Reception {
     }
   }
 
-  #startCall(connection: ServerConnection, first: Frame, version: number): void {
+  call(connection: CallChannel, first: Frame, version = negotiateVersion(first)): void {
     const { clock, config, software, journal, serve } = this.#needs;
     const resumed = first.type === "RESUME" ? readResume(first) : undefined;
     const isKnown = resumed !== undefined && journal.findByToken(resumed.token) !== undefined;

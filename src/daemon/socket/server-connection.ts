@@ -37,6 +37,16 @@ export interface PeerSocket {
   terminate(): void;
 }
 
+/** Takes the frames of a call. */
+export interface CallOwner {
+  take(frame: Frame): void;
+  left?(reason: Error): void;
+}
+
+/** What a call needs of its peer: a connection, or a stand-in for a peer that does not speak the protocol. */
+export type CallChannel = HandChannel &
+  Pick<ServerConnection, "closeAtMs" | "endWith" | "refuse"> & { handOver(owner: CallOwner): void };
+
 /** One peer on the socket: frames in, frames out, and a signal for its end. */
 export class ServerConnection implements HandChannel {
   /** When the server closes it, on the monotonic clock. */

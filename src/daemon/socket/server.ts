@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { encodeFrame, type Frame } from "../../wire/frame.ts";
 import { ServerConnection, type ConnectionHost, type PeerSocket } from "./server-connection.ts";
 import { bindUnix, type Bind, type Bound, type PeerEvents } from "./server-socket.ts";
-
-const socketName = "levee.sock";
+import { SocketPlace } from "./socket-place.ts";
 
 /** A silent peer holds a descriptor. A local process needs far less than this for one frame. */
 const firstFrameMsMax = 5_000;
@@ -25,8 +23,8 @@ export interface ServerOptions {
 
 /** The peers on the daemon's socket: their number, their first frames, heartbeats to them, and their end. */
 export class Server implements ConnectionHost {
-  readonly path: string;
   readonly #options: ServerOptions;
+  readonly #place: SocketPlace;
   readonly #connections = new Set<ServerConnection>();
   /** Connections that have sent their last frame, until their sockets are closed. */
   readonly #ending = new Set<ServerConnection>();
@@ -35,12 +33,16 @@ export class Server implements ConnectionHost {
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.path = join(options.socketDir, socketName);
+    this.#place = new SocketPlace({ folder: options.socketDir, name: "levee.sock", setting: "socketDir" });
+  }
+
+  get path(): string {
+    return this.#place.path;
   }
 
   async listen(): Promise<void> {
     const { clock, heartbeatMs, bind = bindUnix } = this.#options;
-    this.#bound = await bind(this.path, { events: this.#events(), clock });
+    this.#bound = await bind(this.#place, { events: this.#events(), clock });
     const beat = encodeFrame("HEARTBEAT", []);
     this.#timers.push(
       clock.every(heartbeatMs, () => {

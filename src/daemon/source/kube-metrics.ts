@@ -49,9 +49,13 @@ function isUp({ cluster }: KubeParts): boolean {
   return isHeard && awaySinceMs(cluster) === undefined;
 }
 
-function perKind({ statusTeller, eventTeller }: KubeParts, what: "waiting" | "dropped"): readonly Sample[] {
+function perKind(
+  { statusTeller, eventTeller, claimTeller }: KubeParts,
+  what: "waiting" | "dropped",
+): readonly Sample[] {
   return [
     { labels: { kind: "status" }, value: statusTeller.health()[what] },
     { labels: { kind: "event" }, value: eventTeller.health()[what] },
+    ...(claimTeller === undefined ? [] : [{ labels: { kind: "claim" }, value: claimTeller.health()[what] }]),
   ];
 }

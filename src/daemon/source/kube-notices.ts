@@ -1,4 +1,5 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
+import type { ClaimTeller } from "../tell/claim-teller.ts";
 import type { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import type { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { awaySinceMs } from "./kube-view.ts";
@@ -10,6 +11,7 @@ export interface KubeParts {
   readonly cluster: Pick<ClusterView, "health" | "synced">;
   readonly statusTeller: Pick<KubeStatusTeller, "health">;
   readonly eventTeller: Pick<KubeEventTeller, "health">;
+  readonly claimTeller?: Pick<ClaimTeller, "health"> | undefined;
 }
 
 /** The present problems with the API server and the outboxes. */
@@ -43,10 +45,11 @@ function unsyncedNotice({ resource, isSynced, isAbsent, failingSinceMs }: Reflec
   return [`The first list of ${resource} is not complete; missing objects are read one by one`];
 }
 
-function outboxNotices({ statusTeller, eventTeller }: KubeParts): string[] {
+function outboxNotices({ statusTeller, eventTeller, claimTeller }: KubeParts): string[] {
   const boxes = [
     { what: "network-status annotation", ...statusTeller.health() },
     { what: "event", ...eventTeller.health() },
+    ...(claimTeller === undefined ? [] : [{ what: "claim update", ...claimTeller.health() }]),
   ];
   return boxes.flatMap(({ what, waiting, awaySinceMs: sinceMs, refusal }) => [
     ...(waiting === 0 || sinceMs === undefined

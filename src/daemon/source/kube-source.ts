@@ -8,6 +8,7 @@ import { ApiClient } from "../../kube/client/api-client.ts";
 import type { NamesPod } from "../../kube/watch/project.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
 import { kubeGate } from "../gate/kube-gate.ts";
+import { ClaimTeller } from "../tell/claim-teller.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
 import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
@@ -18,7 +19,7 @@ import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 
 interface ClusterOptions {
-  readonly config: Pick<DaemonConfig, "criticalPods">;
+  readonly config: Pick<DaemonConfig, "criticalPods" | "claimNetworkData">;
   readonly access: KubeAccess;
   readonly nodeName: string;
   /** The daemon's own; undefined for a daemon that is no pod of the cluster. */
@@ -46,13 +47,15 @@ export function openCluster(options: ClusterOptions): Source {
   const statusTeller = new KubeStatusTeller({ api, view, clock, logger, onFate });
   const onOutcome = (outcome: string): void => events.add([outcome]);
   const eventTeller = new KubeEventTeller({ api, clock, logger, nodeName, onOutcome });
-  const parts = { server: access.server, cluster, statusTeller, eventTeller };
+  const claimTeller = config.claimNetworkData ? new ClaimTeller({ api, clock, logger, view }) : undefined;
+  const parts = { server: access.server, cluster, statusTeller, eventTeller, claimTeller };
   registerKubeMetrics(metrics, parts);
   logger.info("Pods and networks come from the API server", { server: access.server, node: nodeName });
   return {
     view,
     eventTeller,
     statusTeller,
+    claimTeller,
     nodeName,
     gate: kubeGate({ api, nodeName, namespace, pods: () => cluster.pods() }),
     health: () => {
@@ -63,6 +66,7 @@ export function openCluster(options: ClusterOptions): Source {
     async close() {
       await statusTeller.close();
       eventTeller.close();
+      claimTeller?.close();
       await claims.close();
       await cluster.close();
       api.close();

@@ -1,4 +1,5 @@
 import type { EventTeller } from "../tell/event-teller.ts";
+import type { ClaimTeller } from "../tell/claim-teller.ts";
 import type { StatusTeller } from "../tell/status-teller.ts";
 import type { View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
@@ -9,6 +10,8 @@ export interface Source {
   readonly view: View;
   readonly eventTeller: EventTeller;
   readonly statusTeller: StatusTeller;
+  /** Undefined unless the settings ask for it. */
+  readonly claimTeller?: ClaimTeller | undefined;
   /** The node's name in the cluster; undefined on a machine without a cluster. */
   readonly nodeName?: string;
   /** How well the local copies follow the API server; undefined on a machine without a cluster. */

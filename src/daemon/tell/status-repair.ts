@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Journal } from "../../state/journal/journal.ts";
+import type { ClaimTeller } from "./claim-teller.ts";
 import type { StatusTeller } from "./status-teller.ts";
 import type { Service } from "../service.ts";
 import { statusOf } from "./tell-attached.ts";
@@ -23,6 +24,7 @@ export interface StatusRepairNeeds {
   readonly logger: Logger;
   readonly journal: Pick<Journal, "forPod">;
   readonly statusTeller: Pick<StatusTeller, "tell">;
+  readonly claimTeller?: Pick<ClaimTeller, "tell"> | undefined;
   readonly view: View;
 }
 
@@ -84,6 +86,8 @@ class StatusRepair {
   async #look(pod: PodFacts): Promise<void> {
     const record = this.#newestRecord(pod);
     if (record === undefined || pod.isDeleting === true) return;
+    // What a claim has already changes nothing.
+    this.#needs.claimTeller?.tell(record.pod, () => this.#newestRecord(pod), []);
     const status = await statusOf(record, this.#needs);
     // Looked up again, because the ADD itself may have told it meanwhile.
     const now = await this.#needs.view.findPod(pod.namespace, pod.name);

@@ -3,6 +3,7 @@ import { systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { SpareTime } from "../../base/spare-time.ts";
 import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
+import type { Chain } from "../../cni/chain.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
@@ -24,6 +25,8 @@ class Told {
   readonly timeline = new KeptTimeline();
   readonly events: string[] = [];
   readonly statuses: PodStatus[] = [];
+  /** The networks that claims were told to have lost, once for each time that they were told something. */
+  readonly claims: (readonly string[])[] = [];
   /** The record in the journal, and whether recovery still has to look at it. */
   kept: AttachmentRecord | undefined = { ...this.record, phase: "committed" };
   isPending = (): boolean => false;
@@ -45,6 +48,12 @@ class Told {
       eventTeller: {
         aboutPod: (pod, { reason, message }) => void this.events.push(`${pod.name} ${reason} ${message}`),
       },
+      claimTeller: {
+        tell: (_pod, current, gone) => {
+          expect(current()).toBe(this.kept);
+          this.claims.push(gone.map(({ ifname }) => ifname));
+        },
+      },
       statusTeller: {
         ...silentStatusTeller,
         tell: (status: PodStatus, onPostponed: OnPostponed = () => undefined) => {
@@ -60,6 +69,10 @@ class Told {
     await this.#teller.tellNow(this.record.token);
   }
 
+  tellChange(gone: readonly Chain[]): void {
+    this.#teller.tellChange(this.record, { gone, came: [] });
+  }
+
   tellSoon(): void {
     this.#teller.tellSoon(this.record.token);
   }
@@ -73,6 +86,14 @@ class Told {
 }
 
 describe("AttachedTeller", () => {
+  test("tells the claims of devices after an ADD, and after a change with the networks that are gone", async () => {
+    const told = new Told(() => Promise.resolve("delivered"));
+    await told.tell();
+    const [first] = told.record.chains;
+    told.tellChange([first!]);
+    expect(told.claims).toEqual([[], [first!.ifname]]);
+  });
+
   test("tells Multus' event for each interface, and the pod's status", async () => {
     const told = new Told(() => Promise.resolve("delivered"));
     await told.tell();

@@ -12,6 +12,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import { readDeviceInfo } from "../chains/device-info.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
+import type { ClaimTeller } from "./claim-teller.ts";
 import type { EventTeller } from "./event-teller.ts";
 import { silentStatusTeller, type PodStatus, type StatusTeller } from "./status-teller.ts";
 
@@ -27,6 +28,8 @@ export interface TellNeeds {
   readonly journal: Pick<Journal, "findByToken">;
   readonly eventTeller: Pick<EventTeller, "aboutPod">;
   readonly statusTeller: StatusTeller;
+  /** Undefined unless claims are told about their devices. */
+  readonly claimTeller?: Pick<ClaimTeller, "tell"> | undefined;
   readonly timeline: Timeline;
   /** Whether recovery may still undo this record. */
   readonly isPending: (token: string) => boolean;
@@ -73,6 +76,7 @@ export class AttachedTeller {
         return;
       }
       const telling = status === undefined ? undefined : this.#tellStatus(status, record);
+      this.#needs.claimTeller?.tell(record.pod, () => journal.findByToken(token), []);
       idle.do(() => this.#tellEvents(record, record.chains));
       await telling;
     } catch (thrown) {
@@ -82,8 +86,9 @@ export class AttachedTeller {
 
   /** The networks of a running pod have changed: an event for each, and the pod's annotation. Never rejects. */
   tellChange(record: AttachmentRecord, { gone, came }: ChangedChains): void {
-    const { eventTeller, statusTeller } = this.#needs;
+    const { eventTeller, statusTeller, claimTeller, journal } = this.#needs;
     if (statusTeller === silentStatusTeller) return;
+    claimTeller?.tell(record.pod, () => journal.findByToken(record.token), gone);
     const tell = (reason: string, message: string): void =>
       eventTeller.aboutPod(record.pod, { type: "Normal", reason, message });
     for (const chain of gone) tell("RemovedInterface", `Remove ${chain.ifname} from ${chain.network}`);

@@ -15,6 +15,7 @@ import {
   rejectOffline,
   sweepOffline,
   removeOffline,
+  writeOfflineDelete,
   type OfflineRecord,
 } from "../../state/journal/offline-records.ts";
 import { bytesField, decodeFrame, required } from "../../wire/frame.ts";
@@ -111,6 +112,11 @@ export class OfflineFolder {
       if (!this.#done.has(name)) this.#logFailure(name, thrown);
       this.#done.add(name);
     }
+  }
+
+  /** Keeps a DEL whose caller does not ask again, as a shim would. Resolves when it is durable. */
+  async keepDelete(containerId: ContainerId, ifname: IfName, frames: readonly Uint8Array[]): Promise<void> {
+    await writeOfflineDelete(this.#options.stateDir, deleteName(containerId, ifname), frames);
   }
 
   /** The attachment is gone, so its recorded delete is done. */

@@ -32,18 +32,22 @@ export class Suspects {
 
   async proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
     for (const suspect of [...this.#doersOf(record), ...(this.#byToken.get(record.token) ?? [])]) {
-      if (!isSame(suspect, hand.identity)) await prove(hand, suspect);
+      if (!isSame(suspect, hand.identity) && !this.#isConnected(suspect)) await prove(hand, suspect);
     }
     this.forget(record.token);
   }
 
-  /** The shim of an unfinished ADD, and the resident hand of an unfinished change. After a reboot neither exists. */
+  /** A connected resident hand has no runs of an earlier daemon: it waits for their end before it connects. */
+  #isConnected(suspect: ProcessIdentity): boolean {
+    return this.#residents.all().some((one) => isSame(one.hand.identity, suspect));
+  }
+
+  /** The hand of an unfinished ADD, and the resident hand of an unfinished change. After a reboot neither exists. */
   #doersOf({ phase, bootId, hand, plug }: AttachmentRecord): readonly ProcessIdentity[] {
-    if (bootId !== this.#bootId) return [];
-    const shim = phase === "acknowledged" || hand === undefined ? [] : [hand];
-    // A connected resident hand has no runs of an earlier daemon: it waits for their end before it connects.
-    const isConnected = plug !== undefined && this.#residents.all().some((one) => isSame(one.hand.identity, plug.hand));
-    return plug === undefined || isConnected ? shim : [...shim, plug.hand];
+    // What Multus has attached has no boot; the hand's own start time tells it from one of an earlier boot.
+    if (bootId !== this.#bootId && bootId !== "") return [];
+    const ofAdd = phase === "acknowledged" || hand === undefined ? [] : [hand];
+    return plug === undefined ? ofAdd : [...ofAdd, plug.hand];
   }
 }
 

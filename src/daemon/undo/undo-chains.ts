@@ -152,7 +152,7 @@ export function joinErrors(errors: readonly LeveeError[]): LeveeError {
 }
 
 /** The CNI_PATH of this call, then ADD's: plugins may have moved since. */
-function pathFor(hand: Hand, recorded: string, binDir: string): string {
+export function pathFor(hand: Hand, recorded: string, binDir: string): string {
   const paths = hand.isResident ? [recorded, hand.cniPath] : [hand.cniPath, recorded];
   const folders = [...paths, binDir].flatMap((path) => path.split(":")).filter((folder) => folder !== "");
   return [...new Set(folders)].join(":");

@@ -36,6 +36,8 @@ export interface ClusterPod {
    * lost it, absent on pods that are no door.
    */
   readonly door?: string;
+  /** `namespace/name` of the networks that it names, with a space between; absent without any. */
+  readonly networks?: string;
 }
 
 export function isOwnerless(pod: ClusterPod): boolean {
@@ -59,6 +61,7 @@ const fields = [
   "oomKilledMs",
   "isReady",
   "door",
+  "networks",
 ] as const satisfies readonly (keyof ClusterPod)[];
 
 export function sameClusterPod(left: ClusterPod, right: ClusterPod): boolean {

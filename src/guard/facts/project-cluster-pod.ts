@@ -6,6 +6,7 @@ import { bearsGate } from "../../kube/watch/gate-bearer.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { objectsOf, timeMs } from "../json-values.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
+import { podNetworks } from "./pod-networks.ts";
 import { podShape } from "./pod-shape.ts";
 
 /** A pod's own reason for having no owner. The policy that asks for owners admits such pods too. */
@@ -43,6 +44,7 @@ export function projectClusterPod(value: unknown, texts: SharedTexts): ClusterPo
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
     isReady: isTrue(status, "Ready"),
     ...doorOf(metadata, spec, texts),
+    ...podNetworks({ namespace, annotations, spec }, texts),
     ...lifeOf(status),
   };
 }

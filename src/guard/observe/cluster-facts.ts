@@ -10,7 +10,7 @@ import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/pol
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { Dependency } from "../facts/depended-on.ts";
-import { sameClusterPod } from "../facts/cluster-pod.ts";
+import { sameClusterPod, type ClusterPod } from "../facts/cluster-pod.ts";
 import { projectClusterPod } from "../facts/project-cluster-pod.ts";
 import type { ServiceFacts, World } from "../facts/world.ts";
 import { followDependencies, type Follow } from "./follow-dependencies.ts";
@@ -138,7 +138,7 @@ export class ClusterFacts {
     return {
       nowMs: clock.wallMs(),
       ...(settings.stuckAfterMs === undefined ? {} : { stuckAfterMs: settings.stuckAfterMs }),
-      pods: { [Symbol.iterator]: () => this.#pods.store.values() },
+      pods: this.pods(),
       nodes: [...this.#nodes.store.values()],
       namespaces: [...this.#namespaces.store.values()],
       daemonSets: [...this.#daemonSets.store.values()],
@@ -163,6 +163,11 @@ export class ClusterFacts {
       ...sources.memoryOfPrometheus?.(),
       notes: sources.notes(),
     };
+  }
+
+  /** May be iterated several times. */
+  pods(): Iterable<ClusterPod> {
+    return { [Symbol.iterator]: () => this.#pods.store.values() };
   }
 
   /** Our admission policies and their bindings. */

@@ -33,9 +33,9 @@ function refusal(status: number, reason: string): () => never {
 }
 
 describe("ClaimReader's claims", () => {
-  test("are read by name, in the four fields that matter", async () => {
+  test("are read by name, in the five fields that matter", async () => {
     api.onCall = () => ({ status: { allocation: { devices: { results } } } });
-    expect(await reader().claim("default", "web-vf", signal)).toEqual([wanted]);
+    expect(await reader().claim("default", "web-vf", signal)).toEqual([{ ...wanted, shareId: "x" }]);
     expect(api.calls.map(({ pathname }) => pathname)).toEqual([
       "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/web-vf",
     ]);

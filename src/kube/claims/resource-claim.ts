@@ -29,7 +29,14 @@ function allocationOf(claim: unknown): ClaimAnswer {
   const { results } = objectOf(allocation["devices"]);
   if (!Array.isArray(results)) return "unallocated";
   return results.map((value: unknown): AllocatedDevice => {
-    const { driver, pool, device, request } = objectOf(value);
-    return { driver: textOf(driver), pool: textOf(pool), device: textOf(device), request: textOf(request) };
+    const { driver, pool, device, request, shareID } = objectOf(value);
+    const share = textOf(shareID);
+    return {
+      driver: textOf(driver),
+      pool: textOf(pool),
+      device: textOf(device),
+      request: textOf(request),
+      ...(share === "" ? {} : { shareId: share }),
+    };
   });
 }

@@ -30,6 +30,12 @@ export function judgeEvent(thrown: unknown): DeliveryVerdict {
   return judgeAnswer(error);
 }
 
+/** For a claim's networkData. When the device's driver has written it, ours is not wanted, and a person should know. */
+export function judgeNetworkData(thrown: unknown): DeliveryVerdict {
+  const isOfDriver = thrown instanceof KubeError && thrown.status === 409 && thrown.message.includes("Apply failed");
+  return isOfDriver ? { what: "refused", isWrong: true } : judgeStatus(thrown);
+}
+
 function answered(thrown: unknown): (KubeError & { readonly status: number }) | undefined {
   return thrown instanceof KubeError && thrown.status !== undefined
     ? (thrown as KubeError & { readonly status: number }) // the status is checked in the line above

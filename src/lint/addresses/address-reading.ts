@@ -10,6 +10,8 @@ export interface AddressPool {
   readonly subnet: AddressRange;
   /** Pools with one key know of each other's leases, on a node or in the cluster; an empty one knows of no other. */
   readonly leaseKey: string;
+  /** A pod gets one address of each set; pools with the same number are alternatives. */
+  readonly set: number;
   readonly span: JsonSpan;
 }
 

@@ -11,15 +11,19 @@ import {
   type AddressRange,
 } from "./address-range.ts";
 
+/** Where host-local keeps its leases unless a network says otherwise. */
+export const hostLocalDataDir = "/var/lib/cni/networks";
+
 /** As host-local reads its configuration: one range at the top, and sets of ranges in `ranges`. */
 export function hostLocalPools(plugin: ReadPlugin, ipam: ObjectNode, network: string): AddressReading {
   // Leases are files in a folder with the network's name.
-  const leaseKey = `host-local ${textMember(ipam, "dataDir") ?? "/var/lib/cni/networks"}/${network}`;
-  const nodes = [
-    ...(memberOf(ipam, "subnet") === undefined ? [] : [ipam]),
-    ...elementsOf(memberOf(ipam, "ranges")?.value).flatMap(elementsOf),
+  const leaseKey = `host-local ${textMember(ipam, "dataDir") ?? hostLocalDataDir}/${network}`;
+  const sets: readonly (readonly JsonNode[])[] = [
+    ...(memberOf(ipam, "subnet") === undefined ? [] : [[ipam]]),
+    ...elementsOf(memberOf(ipam, "ranges")?.value).map(elementsOf),
   ];
-  const readings = nodes.map((node) => rangeOf(node, leaseKey));
+  const nodes = sets.flatMap((own, set) => own.map((node) => ({ node, set })));
+  const readings = nodes.map(({ node, set }) => rangeOf(node, { leaseKey, set }));
   const pools = readings.flatMap(({ pool }) => (pool === undefined ? [] : [pool]));
   const problems = [...readings.flatMap((reading) => reading.problems), ...overlaps(pools)];
   return { pools, problems: nodes.length === 0 ? none(plugin, ipam) : problems };
@@ -39,7 +43,7 @@ interface RangeReading {
   readonly problems: readonly AddressProblem[];
 }
 
-function rangeOf(node: JsonNode, leaseKey: string): RangeReading {
+function rangeOf(node: JsonNode, place: Pick<AddressPool, "leaseKey" | "set">): RangeReading {
   const fields = new AddressFields(node);
   const subnet = fields.block("subnet");
   if (subnet === undefined) {
@@ -54,7 +58,7 @@ function rangeOf(node: JsonNode, leaseKey: string): RangeReading {
     by: "host-local",
     ranges,
     subnet: subnet.value.range,
-    leaseKey,
+    ...place,
     span: subnet.node,
   };
   return { pool, problems: fields.problems };

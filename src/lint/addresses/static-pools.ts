@@ -18,6 +18,7 @@ export function staticPools(ipam: ObjectNode): AddressReading {
         ranges: [{ family, first: value, last: value }],
         subnet: range,
         leaseKey: "",
+        set: pools.length,
         span: block.node,
       });
     }

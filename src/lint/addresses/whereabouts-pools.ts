@@ -17,7 +17,7 @@ export function whereaboutsPools(ipam: ObjectNode): AddressReading {
     ...(textMember(ipam, "range") === undefined ? [] : [ipam]),
     ...elementsOf(memberOf(ipam, "ipRanges")?.value),
   ];
-  const readings = nodes.map((node) => rangeOf(ipam, node));
+  const readings = nodes.map((node, set) => rangeOf(ipam, node, set));
   return {
     pools: readings.flatMap(({ pool }) => (pool === undefined ? [] : [pool])),
     problems: readings.flatMap(({ problems }) => problems),
@@ -39,7 +39,7 @@ interface RangeReading {
   readonly problems: readonly AddressProblem[];
 }
 
-function rangeOf(ipam: ObjectNode, node: JsonNode): RangeReading {
+function rangeOf(ipam: ObjectNode, node: JsonNode, set: number): RangeReading {
   const fields = new AddressFields(node);
   const found = blockOf(fields, node);
   if (found === undefined) return { pool: undefined, problems: fields.problems };
@@ -48,7 +48,8 @@ function rangeOf(ipam: ObjectNode, node: JsonNode): RangeReading {
   // The gateway is for all ranges; with several it may belong to another one.
   if (node === ipam && memberOf(ipam, "ipRanges") === undefined) fields.gateway(subnet, text);
   const ranges = givenBy(fields, node, found);
-  const pool: AddressPool = { by: "whereabouts", ranges, subnet, leaseKey: leaseKeyOf(ipam, text), span: found.node };
+  const leaseKey = leaseKeyOf(ipam, text);
+  const pool: AddressPool = { by: "whereabouts", ranges, subnet, leaseKey, set, span: found.node };
   return { pool, problems: fields.problems };
 }
 

@@ -5,6 +5,7 @@ import {
   addressCount,
   rangesOverlap,
   rangeText,
+  type AddressRange,
 } from "../addresses/address-range.ts";
 import type { AddressPool } from "../addresses/address-reading.ts";
 import { poolOverlaps } from "../addresses/overlap.ts";
@@ -12,7 +13,7 @@ import { readAddresses } from "../addresses/read-addresses.ts";
 import { lintFinding, type LintFinding } from "../lint-finding.ts";
 import type { LintCluster } from "../lint-objects.ts";
 import type { ReadNetwork } from "../read-network.ts";
-import { networkSegment } from "../segment.ts";
+import { networkSegment, type NetworkSegment } from "../segment.ts";
 
 /** Subnets, ranges and gateways of one network fit together. */
 export function addressRule(read: ReadNetwork): readonly LintFinding[] {
@@ -60,10 +61,14 @@ export function overlapRule(networks: readonly ReadNetwork[]): readonly LintFind
   });
   return poolOverlaps(known).map(({ network, other, shared }) =>
     lintFinding("LVN0503", network.read.network, {
-      message: `${rangeText(shared)} on ${network.segment.text} is also given by ${other.read.network.title}`,
+      message: overlapText(shared, network.segment, other.read.network.title),
       spot: { on: "config", span: spanOf(network.pools, shared) },
     }),
   );
+}
+
+export function overlapText(shared: AddressRange, segment: Pick<NetworkSegment, "text">, other: string): string {
+  return `${rangeText(shared)} on ${segment.text} is also given by ${other}`;
 }
 
 function spanOf(pools: readonly AddressPool[], shared: AddressPool["subnet"]): AddressPool["span"] {

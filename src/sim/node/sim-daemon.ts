@@ -90,7 +90,16 @@ export class SimDaemon {
     if (running === undefined || process === undefined) return;
     this.#tell("is asked to end");
     const { ground, parts, source, services, plug } = running;
-    await shutDown({ ...ground, ...parts.undo, ...parts, services, plug, source, lock: { [Symbol.dispose]: noop } });
+    await shutDown({
+      ...ground,
+      ...parts.undo,
+      ...parts,
+      servers: [parts.server],
+      services,
+      plug,
+      source,
+      lock: { [Symbol.dispose]: noop },
+    });
     if (!process.isAlive) return;
     this.#tell("has ended");
     this.#end();

@@ -1,5 +1,6 @@
 import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 import { crc32 } from "../files/crc32.ts";
@@ -73,7 +74,8 @@ export async function sweepOffline(stateDir: string, nowWallMs: number, ageMs: n
   }
 }
 
-const temporaryPattern = /^\.shim-\d+\.tmp$/;
+/** Those of shims, and our own. */
+const temporaryPattern = /^\.shim-\d+\.tmp$|\.del\.tmp$/;
 
 function rethrow(_name: string, cause: unknown): never {
   throw cause;
@@ -90,6 +92,24 @@ export function hasOffline(stateDir: string, name: string): boolean {
     throw cause;
   }
 }
+
+/** Writes a delete as a shim does, durable when it resolves. `frames` are as they are sent, with their lengths. */
+export async function writeOfflineDelete(stateDir: string, name: string, frames: readonly Uint8Array[]): Promise<void> {
+  const folder = offlineFolderOf(stateDir);
+  await disk.mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await disk.readdir(folder)).length >= writtenMax && !hasOffline(stateDir, name))
+    throw new LeveeError(
+      "state-unwritable",
+      `Cannot keep a delete for later: ${folder} must hold at most ${writtenMax} files, and it is full`,
+    );
+  const content = Buffer.concat(frames);
+  const sum = Buffer.alloc(sumBytes);
+  sum.writeUInt32LE(crc32(content));
+  await writeFileAtomically(join(folder, name), Buffer.concat([content, sum]), { mode: 0o600, sync: true });
+}
+
+/** As many as shims write. */
+const writtenMax = 1_024;
 
 /** Moves a record that is whole but invalid to quarantine, with the reason. */
 export async function rejectOffline(stateDir: string, name: string, reason: string): Promise<void> {

@@ -112,6 +112,16 @@ describe("importMultusCache", () => {
 });
 
 describe("importMultusCache with devices and damaged files", () => {
+  test("takes over what was plugged through /delegate, which is in the results alone", async () => {
+    const record = await onlyRecord(await aCache({ [sandbox]: `[${clusterElement}]` }, resultFiles));
+    expect(record.chains.map(({ network, ifname }) => `${network} ${ifname}`)).toEqual([
+      "k8s-pod-network eth0",
+      "lan net1",
+    ]);
+    expect(record.chains[1]?.multus.request).toMatchObject({ ifname: "net1" });
+    expect(record.chains[1]?.links[0]?.stdin).toContain('"id":18446744073709551615');
+  });
+
   test("leaves an allotted device where Multus has put it, and adds it nowhere else", async () => {
     const device = '"deviceID":"0000:3b:02.1","pciBusID":"0000:3b:02.1"';
     const withDevice = lan.replace('"id":', `${device},"id":`);

@@ -154,6 +154,15 @@ function fromDelegates(
       reasons.push(reasonOf(cause));
     }
   });
+  // What Multus' /delegate plugged into the running pod is in the results alone. A broken element has a result, too.
+  const plugged = reasons.length === 0 ? unused : [];
+  for (const result of plugged) {
+    try {
+      attachments.push(resultToAttachment(result, false, { ifname: result.ifname }));
+    } catch (cause) {
+      reasons.push(reasonOf(cause));
+    }
+  }
   return { attachments, reasons };
 }
 

@@ -47,8 +47,15 @@ export function delegateToAttachment(
   return { chain, result: used?.result, used };
 }
 
-/** A chain from a result file alone, without a scratch file. libcni keeps the configuration there, too. */
-export function resultToAttachment(result: MultusResult, isDefault: boolean): MultusAttachment {
+/**
+ * A chain from a result file alone, without a scratch file. libcni keeps the configuration there, too. The name of the
+ * network definition is not there.
+ */
+export function resultToAttachment(
+  result: MultusResult,
+  isDefault: boolean,
+  request: MultusOrigin["request"] = {},
+): MultusAttachment {
   const what = `network ${result.networkName} of container ${result.containerId}`;
   const conf = parseNetworkConf(result.config, { what, defaultName: result.networkName });
   const chain = chainOf(conf, {
@@ -57,7 +64,7 @@ export function resultToAttachment(result: MultusResult, isDefault: boolean): Mu
     isDefault,
     cniArgs: result.cniArgs ?? "",
     capabilityArgs: result.capabilityArgs,
-    request: {},
+    request,
     routes: { dropV4: false, dropV6: false, gateways: [] },
   });
   return { chain, result: result.result };

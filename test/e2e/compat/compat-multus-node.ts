@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { CniCall, CniOutcome, Lab } from "../../lab/lab.ts";
 import { peerFolder } from "../../peers/peer.ts";
 import { until } from "../until.ts";
@@ -11,6 +11,15 @@ const version = "v4.3.0";
 
 const bin = join(peerFolder("multus", version), "bin");
 export const multusShim = join(bin, "multus-shim");
+
+/**
+ * The folder of a Multus of the main branch, which the module proxy does not offer: `LEVEE_MULTUS_HEAD` names its
+ * `multus-daemon`, with `multus-shim` beside it.
+ */
+export function givenMultusHead(): string | undefined {
+  const given = process.env["LEVEE_MULTUS_HEAD"] ?? "";
+  return given === "" || !existsSync(given) ? undefined : dirname(given);
+}
 
 export function missingForMultus(): string | undefined {
   const program = join(bin, "multus-daemon");
@@ -37,6 +46,8 @@ export interface MultusOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Folders of which Multus and its plugins have their own copy under the same path. */
   readonly ownFolders?: readonly string[];
+  /** Where its programs are, if it is not the release. */
+  readonly bin?: string;
 }
 
 /** The real Multus of a release beside the lab's Levee: same plugins, same pods, same API server. */
@@ -57,7 +68,7 @@ export class MultusNode {
     const primary = { cniVersion: "1.0.0", name: "primary", ...this.#lab.conf("first") };
     await writeFile(this.#path("net.d/10-primary.conf"), JSON.stringify(primary));
     await writeFile(this.#path("daemon-config.json"), JSON.stringify(this.#settings()));
-    const command = [join(bin, "multus-daemon"), "-config", this.#path("daemon-config.json")];
+    const command = [join(this.#bin, "multus-daemon"), "-config", this.#path("daemon-config.json")];
     const daemon = spawn("unshare", ["--mount", "--propagation", "slave", "/bin/sh", "-c", ownRun, "sh", ...command], {
       env: {
         PATH: process.env["PATH"] ?? "",
@@ -95,7 +106,10 @@ export class MultusNode {
 
   /** A CNI call through Multus' own shim. `conf` holds what the conf of the runtime would. */
   cni(verb: string, call: CniCall, conf: Readonly<Record<string, unknown>>): Promise<CniOutcome> {
-    const child = spawn(multusShim, [], { env: this.#envOf(verb, call), stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(join(this.#bin, "multus-shim"), [], {
+      env: this.#envOf(verb, call),
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     child.stdin.end(this.#confOf(conf));
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
@@ -163,6 +177,10 @@ export class MultusNode {
       confDir: this.#lab.path("confdir"),
       ...this.#options.settings,
     };
+  }
+
+  get #bin(): string {
+    return this.#options.bin ?? bin;
   }
 
   #path(name: string): string {

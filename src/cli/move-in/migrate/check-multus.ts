@@ -121,7 +121,7 @@ function checkFolders({ daemonSet }: MultusInstall): readonly Finding[] {
   });
 }
 
-/** Other programs that use Multus' daemon. Levee does not serve its HTTP interface on multus.sock. */
+/** Other programs that use Multus' daemon. Levee serves its HTTP interface only where `multusSocketDir` is set. */
 export function checkOtherUsers(
   objects: readonly KubeObject[],
   installs: readonly MultusInstall[],
@@ -143,8 +143,9 @@ function dynamicNetworks(object: KubeObject): Finding {
     topic: "other users of Multus",
     level: "differs",
     object: titleOf(object),
-    what: "it changes networks of running pods through Multus' /delegate, which Levee does not serve; Levee makes these changes itself",
-    remedy: "remove it after the move; until then it logs errors and changes nothing on nodes with Levee",
+    what: "it changes networks of running pods through Multus' /delegate; Levee makes these changes itself, once, whether it runs or not",
+    remedy:
+      'remove it after the move; until then set "multusSocketDir": "/host/run/multus" on nodes with Levee, or it logs errors and changes nothing there',
   };
 }
 
@@ -163,8 +164,8 @@ function socketUser(object: KubeObject): Finding {
     topic: "other users of Multus",
     level: "differs",
     object: titleOf(object),
-    what: "it mounts Multus' socket folder, which will have no multus.sock",
-    remedy: "before you move, find out what it asks Multus for",
+    what: "it mounts Multus' socket folder, which will have no multus.sock unless multusSocketDir is set",
+    remedy: "before you move, find out what it asks Multus for; Levee answers /cni, /delegate, /healthz and /readyz",
   };
 }
 

@@ -154,6 +154,8 @@ describe("checkMigration on what uses Multus, pods and virtual machines", () => 
       "differs Deployment kube-system/curious",
       "differs Deployment kube-system/approver",
     ]);
+    expect(found[0]?.what).toContain("Levee makes these changes itself, once");
+    expect(found[0]?.remedy).toContain('"multusSocketDir": "/host/run/multus"');
   });
 
   test.each([

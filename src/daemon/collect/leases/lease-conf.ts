@@ -32,8 +32,8 @@ export function dataDirsOf(needs: LeaseConfNeeds): readonly string[] {
   return [...new Set([usualDataDir(needs), ...found])].slice(0, dataDirsMax);
 }
 
-function usualDataDir(needs: Pick<LeaseConfNeeds, "config">): string {
-  return join(needs.config.runtimeCniDir, "networks");
+export function usualDataDir({ config }: { readonly config: Pick<DaemonConfig, "runtimeCniDir"> }): string {
+  return join(config.runtimeCniDir, "networks");
 }
 
 /**

@@ -20,6 +20,7 @@ type OrphanNeeds = LeaseConfNeeds & {
 };
 
 interface LeaseLook {
+  readonly leases: readonly Lease[];
   /** All addresses, by network. */
   readonly counts: readonly LeaseCountView[];
   readonly orphans: readonly Lease[];
@@ -46,10 +47,10 @@ export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeed
   const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, needs.config.runtimeCniDir);
   const orphans = orphansAmong(leases, known);
   const counts = leaseCounts(leases);
-  if (orphans.length === 0) return { counts, orphans, doubt, notes };
+  if (orphans.length === 0) return { leases, counts, orphans, doubt, notes };
   // This reads many folders, so only when orphans remain.
   const left = orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), []));
-  return { counts, orphans: left, doubt, notes };
+  return { leases, counts, orphans: left, doubt, notes };
 }
 
 function knownIds(needs: OrphanNeeds, scratch: readonly string[]): readonly string[] {

@@ -15,6 +15,8 @@ import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
 import type { Lease } from "../../../hands/lease.ts";
 import { leaseFinding, leaseKey } from "./leases.ts";
+import { usualDataDir } from "./lease-conf.ts";
+import { definitionsOf, type NetworkRoom } from "./network-room.ts";
 import { freeBlank, freeSpent } from "./spent-leases.ts";
 
 /** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
@@ -57,6 +59,7 @@ export class OrphanLeases {
   readonly #looks = new Looks();
   #orphans: readonly Lease[] = [];
   #counts: readonly LeaseCountView[] | undefined;
+  #rooms: readonly NetworkRoom[] = [];
 
   constructor(needs: LeaseNeeds) {
     this.#needs = needs;
@@ -72,14 +75,20 @@ export class OrphanLeases {
     return this.#counts;
   }
 
+  /** How many addresses the networks with leases had left at the last look. */
+  get rooms(): readonly NetworkRoom[] {
+    return this.#rooms;
+  }
+
   async round(hand: Hand, sight: Sight, leave: Leave): Promise<LeaseRound> {
     if (!hand.supports("list"))
       return {
         findings: [],
         notes: [`Addresses of host-local cannot be looked at: ${hand.identity.software} is too old`],
       };
-    const { counts, orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
+    const { leases, counts, orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
     this.#counts = counts;
+    this.#rooms = await roomsOf(leases, this.#needs);
     this.#looks.note(orphans.map(leaseKey), this.#needs.clock.monotonicMs());
     const spent = await freeSpent(hand, orphans, { ...this.#needs, isActing: leave.toFree });
     const others = orphans
@@ -134,6 +143,14 @@ export class OrphanLeases {
       return { ...finding, action: "failed", detail: toLeveeError(thrown, "Cannot release").message };
     }
   }
+}
+
+/** The rules for ranges are loaded on nodes that have such networks. */
+async function roomsOf(leases: readonly Lease[], { view, config }: LeaseNeeds): Promise<readonly NetworkRoom[]> {
+  const definitions = definitionsOf(view.networks(), new Set(leases.map(({ network }) => network)));
+  if (definitions.length === 0) return [];
+  const { addressRooms } = await import("./address-rooms.ts");
+  return addressRooms(definitions, leases, usualDataDir({ config }));
 }
 
 /** Why a lease is a finding, and whether a person may have it released. */

@@ -1,0 +1,44 @@
+import { join, normalize } from "node:path";
+import type { Lease } from "../../../hands/lease.ts";
+import { hostLocalDataDir } from "../../../lint/addresses/host-local-pools.ts";
+import { poolRoom } from "../../../lint/addresses/pool-room.ts";
+import { readAddresses } from "../../../lint/addresses/read-addresses.ts";
+import { readNetwork, type ReadNetwork } from "../../../lint/read-network.ts";
+import type { NetworkDefinition } from "../../../view/network-definition.ts";
+import type { NetworkRoom } from "./network-room.ts";
+
+/** A line per network in each scrape, for each node of the cluster: those with the smallest share left. */
+const roomsMax = 100;
+
+/** How many addresses each network with leases has left on this node. One that cannot be read is left out. */
+export function addressRooms(
+  definitions: readonly NetworkDefinition[],
+  leases: readonly Lease[],
+  dataDir: string,
+): readonly NetworkRoom[] {
+  const taken = Map.groupBy(leases, (lease) => join(lease.dataDir, lease.network));
+  const rooms = definitions.flatMap((definition): readonly NetworkRoom[] => {
+    const read = readOf(definition);
+    const pools = read === undefined ? [] : readAddresses(read).pools.filter(({ by }) => by === "host-local");
+    const [first] = pools;
+    const own = first === undefined ? undefined : taken.get(folderOf(first.leaseKey, dataDir));
+    if (own === undefined) return [];
+    const addresses = own.map(({ address }) => address);
+    const room = poolRoom(pools, addresses);
+    return room === undefined ? [] : [{ network: `${definition.namespace}/${definition.name}`, ...room }];
+  });
+  return rooms.toSorted((one, other) => one.left / one.total - other.left / other.total).slice(0, roomsMax);
+}
+
+function readOf({ namespace, name, config }: NetworkDefinition): ReadNetwork | undefined {
+  const place = { file: "", line: 1, column: 1, endLine: 1, endColumn: 1 };
+  const object = { title: "", namespace, name, annotations: {}, locate: () => place };
+  const read = readNetwork({ ...object, config, isConfigNoText: false });
+  return "code" in read ? undefined : read;
+}
+
+/** The key is the plugin's folder; the usual one is where the settings say. */
+function folderOf(leaseKey: string, dataDir: string): string {
+  const folder = normalize(leaseKey.slice(leaseKey.indexOf("/")));
+  return folder.startsWith(`${hostLocalDataDir}/`) ? join(dataDir, folder.slice(hostLocalDataDir.length)) : folder;
+}
