@@ -1,5 +1,4 @@
-import { closeSync, fchmodSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { open, rename, unlink } from "node:fs/promises";
+import { disk } from "./disk/disk.ts";
 import { dirname } from "node:path";
 
 /** The only doorway for writing whole files: readers see the old content or the new, never a part. */
@@ -20,7 +19,7 @@ export async function writePartsAtomically(
 ): Promise<void> {
   const temporary = options.temporary ?? `${path}.tmp`;
   try {
-    const file = await open(temporary, "w", options.mode);
+    const file = await disk.open(temporary, "w", options.mode);
     try {
       for (const part of parts) await file.appendFile(part);
       if (options.exactMode === true) await file.chmod(options.mode);
@@ -28,10 +27,10 @@ export async function writePartsAtomically(
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await disk.rename(temporary, path);
   } catch (cause) {
     // A full disk must not leave half a file behind; the first error is the one that matters.
-    await unlink(temporary).catch(() => undefined);
+    await disk.unlink(temporary).catch(() => undefined);
     throw cause;
   }
   await syncFolder(dirname(path));
@@ -44,14 +43,14 @@ function writeIntoCache(
   { temporary, mode, exactMode }: AtomicOptions & { readonly temporary: string },
 ): void {
   try {
-    const file = openSync(temporary, "w", mode);
+    const file = disk.openSync(temporary, "w", mode);
     try {
-      writeFileSync(file, content);
-      if (exactMode === true) fchmodSync(file, mode);
+      disk.writeFileSync(file, content);
+      if (exactMode === true) disk.fchmodSync(file, mode);
     } finally {
-      closeSync(file);
+      disk.closeSync(file);
     }
-    renameSync(temporary, path);
+    disk.renameSync(temporary, path);
   } catch (cause) {
     removeQuietly(temporary);
     throw cause;
@@ -61,7 +60,7 @@ function writeIntoCache(
 /** A full disk must not leave half a file behind; the first error is the one that matters. */
 function removeQuietly(path: string): void {
   try {
-    unlinkSync(path);
+    disk.unlinkSync(path);
   } catch {
     // The file may not exist.
   }
@@ -79,7 +78,7 @@ interface AtomicOptions {
 
 /** Makes a creation, rename or removal inside `folder` durable. */
 export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
+  const handle = await disk.open(folder, "r");
   try {
     await handle.sync();
   } finally {

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { disk } from "./disk/disk.ts";
 import { LeveeError } from "./errors.ts";
 
 interface ReadOptions {
@@ -12,7 +12,7 @@ interface ReadOptions {
 export async function readRegularFile(path: string, options: ReadOptions): Promise<Buffer> {
   const { bytesMax, followLinks } = options;
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLinks ? 0 : constants.O_NOFOLLOW);
-  const file = await open(path, flags);
+  const file = await disk.open(path, flags);
   try {
     const facts = await file.stat();
     if (!facts.isFile()) throw new LeveeError("io-failed", `Cannot read ${path} as it must be a regular file`);

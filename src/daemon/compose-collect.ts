@@ -1,7 +1,6 @@
 import { AttachmentGc } from "./collect/attachment-gc.ts";
 import { registerGarbage } from "./collect/garbage-checks.ts";
 import { Gc } from "./collect/gc.ts";
-import { bootWallMs } from "./collect/leases/boot-time.ts";
 import { OrphanLeases } from "./collect/leases/orphan-leases.ts";
 import { MissingNetworksWatch } from "./collect/missing-networks-watch.ts";
 import { SelfGc } from "./collect/self-gc.ts";
@@ -24,7 +23,7 @@ export interface CollectParts {
 export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
   const dead = new UndoDead({ ...ground, ...undo });
   const attachments = new AttachmentGc({ ...ground, ...undo, dead });
-  const leases = new OrphanLeases({ ...ground, bootWallMs });
+  const leases = new OrphanLeases(ground);
   const missing = new MissingNetworksWatch(ground);
   const resident = (): ReturnType<UndoParts["residents"]["hand"]> => undo.residents.hand();
   const selfGc = new SelfGc({ ...ground, resident, attachments, leases, missing });

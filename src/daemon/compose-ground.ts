@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { Admission } from "../admission/admission.ts";
 import type { Clock } from "../base/clock.ts";
@@ -7,6 +6,7 @@ import type { DaemonConfig } from "../config/daemon-config.ts";
 import { StandIns } from "../hands/stand-ins.ts";
 import { Journal } from "../state/journal/journal.ts";
 import { MultusMirror } from "../state/multus/multus-mirror.ts";
+import { kernelBoot, type Boot } from "./boot.ts";
 import { HungPlugins } from "./answer/hung-plugins.ts";
 import { expectPods } from "./attach/expect-pods.ts";
 import { NetworkGate } from "./health/network-gate.ts";
@@ -41,6 +41,8 @@ export interface DaemonOptions {
   readonly cluster: ClusterPlace;
   /** Fault injection for the kill matrix: called after each journal entry has reached the file. */
   readonly onJournalWritten?: (count: number) => void;
+  /** The boot of the machine; the kernel's own by default. */
+  readonly boot?: Boot;
 }
 
 /** The parts that several rooms need. They are made first, and each room takes the few it declares. */
@@ -48,7 +50,8 @@ export type Ground = Awaited<ReturnType<typeof composeGround>>;
 
 export async function composeGround(options: DaemonOptions, source: Source, metrics: MetricsRegistry) {
   const { config, clock, logger } = options;
-  const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  const boot = options.boot ?? (await kernelBoot());
+  const bootId = boot.id;
   const journal = await Journal.open({
     stateDir: config.stateDir,
     bootId,
@@ -79,6 +82,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     clock,
     logger,
     bootId,
+    bootWallMs: boot.beganWallMs,
     journal,
     mirror: new MultusMirror(config.cniDir, logger),
     recorder,

@@ -19,7 +19,7 @@ import type { AttachRecord } from "./attach-record.ts";
 import type { PodAccounts } from "./pod-account.ts";
 
 export interface ResumeNeeds {
-  readonly journal: Pick<Journal, "acknowledge" | "findByToken">;
+  readonly journal: Pick<Journal, "acknowledge" | "findByToken" | "probeWritable">;
   readonly turns: Turns;
   readonly timeline: Timeline;
   readonly admission: Admission;
@@ -69,7 +69,7 @@ export class Resume {
   }
 
   async #attachAgain(call: Call, record: AttachmentRecord): Promise<Reply> {
-    const { admission, accounts, attachRecord } = this.#needs;
+    const { admission, accounts, attachRecord, journal } = this.#needs;
     // The shim was undoing already, and the last daemon could not record that. The remaining steps cannot be built on.
     const last = call.resumed?.last;
     if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {
@@ -79,6 +79,8 @@ export class Resume {
     const account = accounts.of(record.pod, record);
     let permit: Permit;
     try {
+      // The record may be of a daemon that was killed before the disk had it.
+      await journal.probeWritable();
       permit = await admission.admit(call.asks(admissionOfResume(record, account), admission), call.signal);
     } catch (thrown) {
       throw await attachRecord.undo(call, record, toLeveeError(thrown, "Cannot go on with the attachment"));

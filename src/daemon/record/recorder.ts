@@ -1,4 +1,4 @@
-import { statfsSync } from "node:fs";
+import { disk } from "../../base/disk/disk.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
@@ -143,8 +143,7 @@ export class Recorder implements Timeline {
 
   /** The journal comes first: the flight recorder must not use up its reserve for deletes on a full disk. */
   #requireRoom(): void {
-    const { bavail, bsize } = statfsSync(this.#options.stateDir);
-    const freeBytes = bavail * bsize;
+    const freeBytes = disk.freeBytesSync(this.#options.stateDir);
     if (freeBytes < freeBytesMin)
       throw new Error(`${freeBytes} bytes are free, and the last ${freeBytesMin} are left to the journal`);
   }

@@ -26,8 +26,16 @@ export interface ConnectionHost extends ConnectionOwner {
   ended(connection: ServerConnection): void;
 }
 
-/** The server puts the connection into the socket's `data`. */
-export type PeerSocket = Bun.Socket<ServerConnection | undefined>;
+/** The part of a socket that a connection uses. The server puts the connection into its `data`. */
+export interface PeerSocket {
+  data: ServerConnection | undefined;
+  /** Returns how many bytes the kernel took. */
+  write(bytes: Uint8Array): number;
+  /** Hangs up when the bytes are sent. */
+  end(): void;
+  /** Hangs up at once. */
+  terminate(): void;
+}
 
 /** Takes the frames of a call. */
 export interface CallOwner {

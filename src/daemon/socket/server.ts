@@ -2,6 +2,7 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { encodeFrame, type Frame } from "../../wire/frame.ts";
 import { ServerConnection, type ConnectionHost, type PeerSocket } from "./server-connection.ts";
+import { bindUnix, type Bind, type Bound, type PeerEvents } from "./server-socket.ts";
 import { SocketPlace } from "./socket-place.ts";
 
 /** A silent peer holds a descriptor. A local process needs far less than this for one frame. */
@@ -16,16 +17,18 @@ export interface ServerOptions {
   readonly connectionsMax: number;
   /** Called with each new connection and its first frame. */
   readonly onOpened: (connection: ServerConnection, first: Frame) => void;
+  /** Where peers come from; a socket file by default. */
+  readonly bind?: Bind | undefined;
 }
 
-/** Listens on the daemon's socket. */
+/** The peers on the daemon's socket: their number, their first frames, heartbeats to them, and their end. */
 export class Server implements ConnectionHost {
   readonly #options: ServerOptions;
   readonly #place: SocketPlace;
   readonly #connections = new Set<ServerConnection>();
   /** Connections that have sent their last frame, until their sockets are closed. */
   readonly #ending = new Set<ServerConnection>();
-  #listener: Bun.UnixSocketListener<ServerConnection | undefined> | undefined;
+  #bound: Bound | undefined;
   readonly #timers: Cancel[] = [];
 
   constructor(options: ServerOptions) {
@@ -38,11 +41,8 @@ export class Server implements ConnectionHost {
   }
 
   async listen(): Promise<void> {
-    const { clock, heartbeatMs } = this.#options;
-    await this.#place.take(clock, (unix) => {
-      // A waiting connection of node:net costs 3 KiB, and thousands may wait (ADR 0023).
-      this.#listener = Bun.listen({ unix, data: undefined, socket: this.#handlers() });
-    });
+    const { clock, heartbeatMs, bind = bindUnix } = this.#options;
+    this.#bound = await bind(this.#place, { events: this.#events(), clock });
     const beat = encodeFrame("HEARTBEAT", []);
     this.#timers.push(
       clock.every(heartbeatMs, () => {
@@ -54,8 +54,7 @@ export class Server implements ConnectionHost {
 
   /** Takes no new peers. Connected peers stay. */
   async stopListening(): Promise<void> {
-    await this.#place.leave();
-    this.#listener?.stop();
+    await this.#bound?.stop();
   }
 
   closeConnections(): void {
@@ -68,7 +67,7 @@ export class Server implements ConnectionHost {
   }
 
   /** One set of handlers for all sockets. The reason of a broken connection is ignored: the peer is gone either way. */
-  #handlers(): Bun.SocketHandler<ServerConnection | undefined> {
+  #events(): PeerEvents {
     const leave = ({ data }: PeerSocket): void => data?.leave();
     return {
       open: (socket) => {

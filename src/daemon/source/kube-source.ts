@@ -3,6 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { isSelected } from "../../config/pod-selector.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
+import type { FollowableApi } from "../../kube/client/api.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import type { NamesPod } from "../../kube/watch/project.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
@@ -27,11 +28,14 @@ interface ClusterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
+  /** The server behind `access`; reached over the network by default. */
+  readonly api?: FollowableApi & { close(): void };
 }
 
 /** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
-export function openCluster({ config, access, nodeName, namespace, clock, logger, metrics }: ClusterOptions): Source {
-  const api = new ApiClient({ access, clock });
+export function openCluster(options: ClusterOptions): Source {
+  const { config, access, nodeName, namespace, clock, logger, metrics } = options;
+  const { api = new ApiClient({ access, clock }) } = options;
   const isNamed: NamesPod = (of, labels) => isSelected(config.criticalPods, of, labels);
   const cluster = new ClusterView({ api, clock, logger, nodeName, isNamed });
   const isUsed = (): boolean => [...cluster.pods()].some((pod) => pod.claims !== undefined);

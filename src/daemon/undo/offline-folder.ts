@@ -1,4 +1,4 @@
-import { watch, type FSWatcher } from "node:fs";
+import { disk } from "../../base/disk/disk.ts";
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
@@ -47,7 +47,7 @@ const tornMsMin = 60_000;
 export class OfflineFolder {
   readonly #options: OfflineOptions;
   readonly #first = Promise.withResolvers<void>();
-  #watcher: FSWatcher | undefined;
+  #watcher: { close(): void } | undefined;
   /** Deletes that recovery has already. Each removal is a file event, and these are not read again then. */
   readonly #handed = new Set<string>();
   /** Deletes that are done, but whose files could not be removed: the disk may be read-only. */
@@ -75,10 +75,9 @@ export class OfflineFolder {
   async start(onDelete: (request: OfflineDelete) => void): Promise<void> {
     const { stateDir, clock, logger } = this.#options;
     this.#onDelete = onDelete;
-    this.#watcher = watch(offlineFolderOf(stateDir), () => this.#readSoon());
-    this.#watcher.on("error", (error) =>
-      logger.error("The folder of offline records can no longer be watched", { reason: error.message }),
-    );
+    const onError = (error: Error): void =>
+      logger.error("The folder of offline records can no longer be watched", { reason: error.message });
+    this.#watcher = disk.watch(offlineFolderOf(stateDir), () => this.#readSoon(), onError);
     this.#stopRescan = clock.every(rescanMs, () => this.#readSoon());
     await this.#read();
     this.#first.resolve();

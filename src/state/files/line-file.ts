@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { disk } from "../../base/disk/disk.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { readLines, type LineLetter, type Segment } from "./checked-line.ts";
 
@@ -18,7 +18,7 @@ export class LineFile implements Disposable {
   private constructor(fd: number, partBytes: number) {
     this.#fd = fd;
     this.#partBytes = partBytes;
-    this.fileBytes = fstatSync(fd).size;
+    this.fileBytes = disk.fstatSync(fd).size;
     this.linesBytes = this.#withoutZeros();
   }
 
@@ -29,7 +29,7 @@ export class LineFile implements Disposable {
     try {
       return new LineFile(fd, partBytes);
     } catch (cause) {
-      closeSync(fd);
+      disk.closeSync(fd);
       throw cause;
     }
   }
@@ -58,13 +58,13 @@ export class LineFile implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#fd);
+    disk.closeSync(this.#fd);
   }
 
   #readInto(buffer: Buffer, offset: number): Buffer {
     let done = 0;
     while (done < buffer.length) {
-      const count = readSync(this.#fd, buffer, done, buffer.length - done, offset + done);
+      const count = disk.readSync(this.#fd, buffer, done, buffer.length - done, offset + done);
       if (count === 0) break;
       done += count;
     }
@@ -87,7 +87,7 @@ export class LineFile implements Disposable {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    return disk.openSync(path, "r");
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;

@@ -1,5 +1,4 @@
-import { accessSync, constants, statSync, writeSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { dirname } from "node:path";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 
@@ -77,6 +76,11 @@ export class LogFile {
     this.#size += bytes.length;
   }
 
+  /** Makes what an earlier process wrote durable. */
+  async secure(): Promise<void> {
+    await this.#sync(await this.#open());
+  }
+
   /** Removes everything after the last good line. */
   async cutTail(): Promise<void> {
     try {
@@ -120,7 +124,7 @@ export class LogFile {
 
   /** Throws when the next line would be lost or refused, as far as three system calls can tell. Changes nothing. */
   glance(): void {
-    accessSync(dirname(this.path), constants.W_OK);
+    disk.accessSync(dirname(this.path));
     const handle = this.#handle;
     if (handle === undefined) return;
     // After an error of the file system, ext4 refuses writes only.
@@ -165,7 +169,7 @@ export class LogFile {
 
   #isAt(handle: LogHandle): boolean {
     try {
-      return statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino === handle.inode;
+      return disk.inodeSync(this.path) === handle.inode;
     } catch {
       // A path that cannot be looked at leads nowhere. The rewrite finds out why.
       return false;
@@ -218,10 +222,9 @@ export function isFull(cause: unknown): boolean {
 }
 
 export async function openSystemLog(path: string): Promise<LogHandle> {
-  const file = await open(path, "r+");
-  const { ino: inode } = await file.stat({ bigint: true });
+  const file = await disk.open(path, "r+");
   return {
-    inode,
+    inode: disk.fdInode(file.fd),
     async write(bytes, position) {
       // Synchronous: a write to the page cache takes microseconds, and a thread would cost ten times as much.
       writeAll(file.fd, bytes, position);
@@ -231,7 +234,7 @@ export async function openSystemLog(path: string): Promise<LogHandle> {
     },
     datasync: () => file.datasync(),
     truncate: (length) => file.truncate(length),
-    touch: () => void writeSync(file.fd, nothing, 0, 0, 0),
+    touch: () => void disk.writeSync(file.fd, nothing, 0, 0, 0),
     close: () => file.close(),
   };
 }
@@ -240,5 +243,5 @@ const nothing = new Uint8Array(1);
 
 function writeAll(fd: number, bytes: Uint8Array, position: number): void {
   let done = 0;
-  while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+  while (done < bytes.length) done += disk.writeSync(fd, bytes, done, bytes.length - done, position + done);
 }

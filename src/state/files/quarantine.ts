@@ -1,4 +1,5 @@
-import { mkdir, open, readdir, stat, unlink, type FileHandle } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
+import type { DiskFile } from "../../base/disk/disk-door.ts";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf } from "../../base/errors.ts";
@@ -60,7 +61,7 @@ export async function putAside(stateDir: string, damage: Damage): Promise<Quaran
     ...(damage.bootId === undefined ? {} : { bootId: damage.bootId }),
   };
   const folder = quarantineFolder(stateDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await disk.mkdir(folder, { recursive: true, mode: 0o700 });
   await makeRoom(folder);
   const header = `${JSON.stringify({ ...entry, fileName: damage.fileName })}\n`;
   await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
@@ -72,18 +73,18 @@ export async function putAside(stateDir: string, damage: Damage): Promise<Quaran
 
 /** The oldest file goes: it is the least likely to concern a container that still lives. */
 async function makeRoom(folder: string): Promise<void> {
-  const names = await readdir(folder);
+  const names = await disk.readdir(folder);
   if (names.length < quarantineFilesMax) return;
   const files = await Promise.all(
-    names.map(async (name) => ({ name, changedMs: (await stat(join(folder, name))).mtimeMs })),
+    names.map(async (name) => ({ name, changedMs: (await disk.stat(join(folder, name))).mtimeMs })),
   );
   const oldest = files.toSorted((left, right) => left.changedMs - right.changedMs);
-  for (const { name } of oldest.slice(0, names.length - quarantineFilesMax + 1)) await unlink(join(folder, name));
+  for (const { name } of oldest.slice(0, names.length - quarantineFilesMax + 1)) await disk.unlink(join(folder, name));
 }
 
 /** The files in the folder. An unreadable file still counts, because it shows a loss. */
 export async function listQuarantine(stateDir: string): Promise<readonly Quarantined[]> {
-  const names = await readdir(quarantineFolder(stateDir)).catch((cause: unknown) => {
+  const names = await disk.readdir(quarantineFolder(stateDir)).catch((cause: unknown) => {
     if (errnoOf(cause) === "ENOENT") return [];
     throw cause;
   });
@@ -94,7 +95,7 @@ export async function listQuarantine(stateDir: string): Promise<readonly Quarant
 const headerBytesMax = 4_096;
 
 async function readHeader(stateDir: string, name: string): Promise<Quarantined> {
-  const file = await open(join(quarantineFolder(stateDir), name), "r");
+  const file = await disk.open(join(quarantineFolder(stateDir), name), "r");
   try {
     const buffer = Buffer.alloc(headerBytesMax);
     const { bytesRead } = await file.read(buffer, 0, headerBytesMax, 0);
@@ -106,7 +107,7 @@ async function readHeader(stateDir: string, name: string): Promise<Quarantined> 
 }
 
 /** The bytes below the header matter, and they are still there. */
-async function unreadable(file: FileHandle, name: string): Promise<Quarantined> {
+async function unreadable(file: DiskFile, name: string): Promise<Quarantined> {
   const foundWallMs = Math.round((await file.stat()).mtimeMs);
   return { name, source: sourceOf(name), reason: "its first line cannot be read", offset: 0, bytes: 0, foundWallMs };
 }

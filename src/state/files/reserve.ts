@@ -1,4 +1,4 @@
-import { stat, unlink } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
@@ -26,7 +26,7 @@ export class Reserve {
 
   /** Checks whether the blocks of an earlier run are still there. */
   async find(): Promise<void> {
-    const found = await stat(this.#path).catch(() => undefined);
+    const found = await disk.stat(this.#path).catch(() => undefined);
     this.#held = found?.size === reserveBytes;
   }
 
@@ -39,7 +39,7 @@ export class Reserve {
 
   async release(): Promise<void> {
     this.#held = false;
-    await unlink(this.#path).catch((cause: unknown) => {
+    await disk.unlink(this.#path).catch((cause: unknown) => {
       if (errnoOf(cause) !== "ENOENT") throw cause;
     });
   }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, unlink } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
@@ -59,7 +59,10 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   const parts = assemble(options, journal, index);
   // Damage that could not be copied stays in place, and new lines follow it. The next start tries again.
   const sound = stored && (await makeSound(parts, options, { journal, index }));
-  if (!sound) await parts.log.continueBehind(journal.fileBytes, journal.endsCleanly);
+  if (!sound) {
+    await parts.log.continueBehind(journal.fileBytes, journal.endsCleanly);
+    await secure(parts.log, options.logger);
+  }
   await dropSettled(parts, index, options.logger);
   await findReserve(parts.reserve, options.logger);
   const quarantined = mergeByName(known, found);
@@ -78,12 +81,12 @@ async function prepareFolder(stateDir: string): Promise<void> {
   try {
     await makeFolder(stateDir);
     // Another program may have created it open to all, and the pods' configurations may contain secrets.
-    await chmod(stateDir, 0o700);
+    await disk.chmod(stateDir, 0o700);
     // Created before any shim needs it, so that the daemon can watch it.
-    await mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
+    await disk.mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
     // A crash during a rewrite leaves these files. The file beside each is the valid one.
     for (const name of ["journal.log.tmp", "containers.idx.tmp", "reserve.tmp", "probe.tmp", "probe"]) {
-      await unlink(join(stateDir, name)).catch(ignoreMissing);
+      await disk.unlink(join(stateDir, name)).catch(ignoreMissing);
     }
   } catch (cause) {
     throw unwritable(stateDir, cause);
@@ -161,6 +164,7 @@ async function makeSound(
   const born = journal.state.genesis !== undefined;
   if (journal.sound && born && index.sound) {
     if (journal.tornBytes > 0) await cutTorn(parts.log, journal, options.logger);
+    await secure(parts.log, options.logger);
     return true;
   }
   if (!born) {
@@ -192,6 +196,16 @@ async function cutTorn(log: LogFile, journal: LoadedJournal, logger: Logger): Pr
     bytes: journal.tornBytes,
   });
   await log.cutTail();
+}
+
+/**
+ * The last daemon may have been killed between the write of an intent and the end of its sync. What goes on with such a
+ * record needs it on the disk. After a failure the journal is rewritten before its next use.
+ */
+async function secure(log: LogFile, logger: Logger): Promise<void> {
+  await log.secure().catch((cause: unknown) => {
+    logger.error("Cannot sync the journal of the last daemon", { path: log.path, error: String(cause) });
+  });
 }
 
 /** Removes containers from the index whose removal reached the journal but not the index. */

@@ -1,4 +1,4 @@
-import { unlink } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { unwritable } from "../files/log-file.ts";
@@ -16,7 +16,7 @@ export async function probeJournal(stateDir: string, { writer, log, reserve }: O
       await writer.catchUp();
       await reserve.take();
       await writeFileAtomically(probe, Buffer.alloc(probeBytes, 1), { mode: 0o600, sync: false });
-      await unlink(probe);
+      await disk.unlink(probe);
     });
   } catch (cause) {
     throw unwritable(stateDir, cause);

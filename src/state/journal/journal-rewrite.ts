@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { dirname } from "node:path";
 import { syncFolder, writePartsAtomically } from "../../base/atomic-file.ts";
 import { LeveeError } from "../../base/errors.ts";
@@ -39,7 +39,7 @@ export async function rewriteJournal({ log, index, state }: RewriteParts): Promi
 
 /** Made open to nobody else, because the pods' configurations may contain secrets. */
 export async function makeFolder(folder: string): Promise<void> {
-  const created = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const created = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
   if (created !== undefined) await syncFolder(dirname(created));
 }
 

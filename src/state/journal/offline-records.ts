@@ -1,5 +1,4 @@
-import { lstatSync } from "node:fs";
-import { lstat, mkdir, readdir, unlink } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
@@ -41,8 +40,8 @@ export async function readOfflineFolder(
   isKnown: (name: string) => boolean = () => false,
 ): Promise<OfflineRecord[]> {
   const folder = offlineFolderOf(stateDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+  await disk.mkdir(folder, { recursive: true, mode: 0o700 });
+  const files = (await disk.entries(folder)).filter((entry) => entry.isFile());
   const isWanted = (name: string): boolean => kinds.some((kind) => kind === kindOf(name));
   const names = files
     .map(({ name }) => name)
@@ -67,11 +66,11 @@ export async function readOfflineFolder(
  */
 export async function sweepOffline(stateDir: string, nowWallMs: number, ageMs: number): Promise<void> {
   const folder = offlineFolderOf(stateDir);
-  for (const name of (await readdir(folder)).filter((candidate) => temporaryPattern.test(candidate))) {
-    const facts = await lstat(join(folder, name)).catch(() => undefined);
+  for (const name of (await disk.readdir(folder)).filter((candidate) => temporaryPattern.test(candidate))) {
+    const facts = await disk.lstat(join(folder, name)).catch(() => undefined);
     // Already gone, or not removable now; the next sweep tries again.
     if (facts !== undefined && nowWallMs - facts.mtimeMs > ageMs)
-      await unlink(join(folder, name)).catch(() => undefined);
+      await disk.unlink(join(folder, name)).catch(() => undefined);
   }
 }
 
@@ -86,7 +85,7 @@ function rethrow(_name: string, cause: unknown): never {
 export function hasOffline(stateDir: string, name: string): boolean {
   try {
     // Throwing an error for a missing file would cost more than the look.
-    return lstatSync(join(offlineFolderOf(stateDir), name), { throwIfNoEntry: false })?.isFile() === true;
+    return disk.lstatSync(join(offlineFolderOf(stateDir), name))?.isFile() === true;
   } catch (cause) {
     // Container IDs may be so long that no shim could leave a record of theirs.
     if (errnoOf(cause) === "ENAMETOOLONG") return false;
@@ -97,8 +96,8 @@ export function hasOffline(stateDir: string, name: string): boolean {
 /** Writes a delete as a shim does, durable when it resolves. `frames` are as they are sent, with their lengths. */
 export async function writeOfflineDelete(stateDir: string, name: string, frames: readonly Uint8Array[]): Promise<void> {
   const folder = offlineFolderOf(stateDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length >= writtenMax && !hasOffline(stateDir, name))
+  await disk.mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await disk.readdir(folder)).length >= writtenMax && !hasOffline(stateDir, name))
     throw new LeveeError(
       "state-unwritable",
       `Cannot keep a delete for later: ${folder} must hold at most ${writtenMax} files, and it is full`,
@@ -116,7 +115,7 @@ const writtenMax = 1_024;
 export async function rejectOffline(stateDir: string, name: string, reason: string): Promise<void> {
   const path = join(offlineFolderOf(stateDir), name);
   const content = await readRegularFile(path, { bytesMax: fileBytesMax, followLinks: false });
-  await moveAside(stateDir, name, { content, reason, foundWallMs: (await lstat(path)).mtimeMs });
+  await moveAside(stateDir, name, { content, reason, foundWallMs: (await disk.lstat(path)).mtimeMs });
 }
 
 /** Removes a record whose content is in the journal. A missing record is no error. */
@@ -129,7 +128,7 @@ export async function removeOffline(stateDir: string, name: string): Promise<voi
       `Cannot remove an offline record as its name must end in .del or .ack and have no "/": current value is ${JSON.stringify(name)}`,
     );
   }
-  await unlink(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
+  await disk.unlink(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
     // Some read-only file systems refuse before they look.
     if (errnoOf(cause) !== "ENOENT" && hasOffline(stateDir, name)) throw cause;
   });
@@ -147,7 +146,7 @@ async function readOne(stateDir: string, name: string): Promise<OfflineRecord | 
   const path = join(offlineFolderOf(stateDir), name);
   const kind = kindOf(name);
   try {
-    const { size, mtimeMs } = await lstat(path);
+    const { size, mtimeMs } = await disk.lstat(path);
     const file =
       size > fileBytesMax ? undefined : await readRegularFile(path, { bytesMax: fileBytesMax, followLinks: false });
     const frames =

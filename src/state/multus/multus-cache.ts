@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import type { ContainerId, IfName, Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
@@ -45,7 +45,7 @@ export async function importMultusCache(cniDir: string): Promise<ImportReport> {
 export async function hasMultusFile(cniDir: string, containerId: ContainerId): Promise<boolean> {
   if (!containerPattern.test(containerId)) return false;
   // An unreadable file counts as missing, because a DEL of an unknown container must not fail.
-  const found = await stat(join(cniDir, containerId)).catch(() => undefined);
+  const found = await disk.stat(join(cniDir, containerId)).catch(() => undefined);
   return found?.isFile() === true;
 }
 
@@ -65,7 +65,7 @@ const filesMax = 20_000;
 const tokenHexChars = 32;
 
 async function scratchNames(cniDir: string): Promise<readonly ContainerId[]> {
-  const entries = await readdir(cniDir, { withFileTypes: true }).catch((cause: unknown) => {
+  const entries = await disk.entries(cniDir).catch((cause: unknown) => {
     if (errnoOf(cause) === "ENOENT") return [];
     throw cause;
   });
@@ -104,8 +104,8 @@ interface Scratch {
 
 async function readScratch(file: string): Promise<Scratch> {
   try {
-    const { mtimeMs } = await stat(file);
-    const parsed = parseScratch(await readFile(file, "utf8"));
+    const { mtimeMs } = await disk.stat(file);
+    const parsed = parseScratch((await disk.readFile(file)).toString("utf8"));
     return typeof parsed === "string"
       ? { delegates: undefined, reason: parsed, mtimeMs }
       : { delegates: parsed, reason: "", mtimeMs };

@@ -1,4 +1,4 @@
-import { mkdir, readdir, unlink } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { ContainerId } from "../../base/brand.ts";
@@ -31,7 +31,7 @@ export class MultusMirror {
   async repair(records: readonly AttachmentRecord[], write: (record: AttachmentRecord) => void): Promise<void> {
     const present = new Set<string>();
     for (const folder of [this.#cniDir, resultsFolderOf(this.#cniDir)]) {
-      for (const name of await readdir(folder).catch(() => [])) {
+      for (const name of await disk.readdir(folder).catch(() => [])) {
         if (isTemporary(name)) await removeFile(join(folder, name)).catch(() => undefined);
         else present.add(join(folder, name));
       }
@@ -127,7 +127,7 @@ async function writeFile(path: string, content: string): Promise<void> {
     await writeFileAtomically(path, content, options);
   } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await disk.mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFileAtomically(path, content, options);
   }
 }
@@ -142,7 +142,7 @@ function isTemporary(name: string): boolean {
 const nameCharsMax = 230;
 
 async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((cause: unknown) => {
+  await disk.unlink(path).catch((cause: unknown) => {
     if (errnoOf(cause) !== "ENOENT") throw cause;
   });
 }

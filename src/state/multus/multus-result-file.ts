@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
@@ -37,7 +37,7 @@ export async function readResults(cniDir: string, containerId?: ContainerId): Pr
   for (const name of await namesIn(resultsFolderOf(cniDir), containerId)) {
     const file = join(resultsFolderOf(cniDir), name);
     try {
-      const result = parseResultFile(await readFile(file), file);
+      const result = parseResultFile(await disk.readFile(file), file);
       if (containerId === undefined || result.containerId === containerId) results.push(result);
     } catch (cause) {
       problems.push({ file, reason: cause instanceof Error ? cause.message : String(cause) });
@@ -47,7 +47,7 @@ export async function readResults(cniDir: string, containerId?: ContainerId): Pr
 }
 
 async function namesIn(folder: string, containerId: ContainerId | undefined): Promise<readonly string[]> {
-  const names = await readdir(folder).catch((cause: unknown) => {
+  const names = await disk.readdir(folder).catch((cause: unknown) => {
     if (errnoOf(cause) === "ENOENT") return [];
     throw cause;
   });

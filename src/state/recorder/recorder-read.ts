@@ -1,4 +1,5 @@
-import { open, type FileHandle } from "node:fs/promises";
+import { disk } from "../../base/disk/disk.ts";
+import type { DiskFile } from "../../base/disk/disk-door.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { decodeEntries, everyPod, podKey, type RecorderEntry, type RecorderFacts } from "./recorder-entry.ts";
 import { listSegments } from "./recorder-segments.ts";
@@ -48,16 +49,16 @@ async function readSegments(folder: string, look: (lines: Buffer) => void): Prom
 }
 
 /** The writer may have dropped the file since the listing. */
-async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
+async function openUnlessGone(path: string): Promise<DiskFile | undefined> {
   try {
-    return await open(path, "r");
+    return await disk.open(path, "r");
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT") return undefined;
     throw cause;
   }
 }
 
-async function readFileInto(look: (lines: Buffer) => void, file: FileHandle, slice: Buffer): Promise<void> {
+async function readFileInto(look: (lines: Buffer) => void, file: DiskFile, slice: Buffer): Promise<void> {
   let kept = 0;
   for (;;) {
     const { bytesRead } = await file.read(slice, kept, slice.length - kept, null);

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { lineVersion } from "../files/checked-line.ts";
@@ -38,11 +28,11 @@ export class RecorderRing {
   constructor(folder: string, bytesMax: number) {
     this.#folder = folder;
     this.#segmentBytesMax = Math.floor(bytesMax / segmentCount);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    disk.mkdirSync(folder, { recursive: true, mode: 0o700 });
     setAside(folder);
     this.#segment = listSegments(folder).at(-1) ?? segmentOf(folder, 1);
-    this.#fd = openSync(this.#segment.path, "a+", 0o600);
-    this.#bytes = fstatSync(this.#fd).size;
+    this.#fd = disk.openSync(this.#segment.path, "a+", 0o600);
+    this.#bytes = disk.fstatSync(this.#fd).size;
     this.#isTorn = this.#bytes > 0 && this.#tail(1)[0] !== newlineByte;
     this.#dropOldest(segmentCount);
   }
@@ -57,10 +47,10 @@ export class RecorderRing {
     const bytes = Buffer.from(this.#isTorn ? `\n${lines}` : lines, "utf8");
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#segmentBytesMax) this.#turnOver();
     // Someone may have cleaned the folder, and writes to a file without a name would be lost.
-    else if (fstatSync(this.#fd).nlink === 0) this.#open(this.#segment);
+    else if (disk.fstatSync(this.#fd).nlink === 0) this.#open(this.#segment);
     this.#isTorn = true;
     for (let done = 0; done < bytes.length;) {
-      const count = writeSync(this.#fd, bytes, done);
+      const count = disk.writeSync(this.#fd, bytes, done, bytes.length - done, null);
       this.#bytes += count;
       done += count;
     }
@@ -68,7 +58,7 @@ export class RecorderRing {
   }
 
   close(): void {
-    closeSync(this.#fd);
+    disk.closeSync(this.#fd);
   }
 
   /** Drops the oldest file first, because a full disk has no other room for the new one. */
@@ -79,12 +69,12 @@ export class RecorderRing {
   }
 
   #open(segment: RecorderSegment): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const fd = openSync(segment.path, "a+", 0o600);
-    closeSync(this.#fd);
+    disk.mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const fd = disk.openSync(segment.path, "a+", 0o600);
+    disk.closeSync(this.#fd);
     this.#fd = fd;
     this.#segment = segment;
-    this.#bytes = fstatSync(fd).size;
+    this.#bytes = disk.fstatSync(fd).size;
   }
 
   #dropOldest(left: number): void {
@@ -93,7 +83,7 @@ export class RecorderRing {
 
   #tail(count: number): Buffer {
     const buffer = Buffer.alloc(Math.min(count, this.#bytes));
-    const read = readSync(this.#fd, buffer, 0, buffer.length, this.#bytes - buffer.length);
+    const read = disk.readSync(this.#fd, buffer, 0, buffer.length, this.#bytes - buffer.length);
     return buffer.subarray(0, read);
   }
 }
@@ -106,27 +96,27 @@ const asideSuffix = ".aside";
  */
 function setAside(folder: string): void {
   const foreign = listSegments(folder).filter(({ path }) => isForeign(path));
-  for (const { path } of foreign) renameSync(path, `${path}${asideSuffix}`);
-  const aside = readdirSync(folder).filter((name) => name.endsWith(asideSuffix));
+  for (const { path } of foreign) disk.renameSync(path, `${path}${asideSuffix}`);
+  const aside = disk.readdirSync(folder).filter((name) => name.endsWith(asideSuffix));
   for (const name of aside.toSorted().slice(0, -segmentCount)) remove(join(folder, name));
 }
 
 /** Judged by the first line. A first line without a version is damage, which readers skip. */
 function isForeign(path: string): boolean {
-  const fd = openSync(path, "r");
+  const fd = disk.openSync(path, "r");
   try {
     const start = Buffer.alloc(16);
-    const read = readSync(fd, start, 0, start.length, 0);
+    const read = disk.readSync(fd, start, 0, start.length, 0);
     const version = /^\n?F(\d+) /.exec(start.toString("latin1", 0, read))?.[1];
     return version !== undefined && Number(version) !== lineVersion;
   } finally {
-    closeSync(fd);
+    disk.closeSync(fd);
   }
 }
 
 function remove(path: string): void {
   try {
-    unlinkSync(path);
+    disk.unlinkSync(path);
   } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
   }

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { disk } from "../../base/disk/disk.ts";
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 
@@ -27,7 +27,7 @@ export function segmentOf(folder: string, number: number): RecorderSegment {
 export function listSegments(folder: string): readonly RecorderSegment[] {
   let names: readonly string[];
   try {
-    names = readdirSync(folder);
+    names = disk.readdirSync(folder);
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT") return [];
     throw cause;

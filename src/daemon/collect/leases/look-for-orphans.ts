@@ -1,5 +1,5 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { disk } from "../../../base/disk/disk.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { readHostFolder } from "../../../hands/host-folder.ts";
@@ -113,7 +113,7 @@ async function multusNames(
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch((cause: unknown) => {
+  return disk.readdir(folder).catch((cause: unknown) => {
     if (errnoOf(cause) === "ENOENT") return [];
     throw cause;
   });

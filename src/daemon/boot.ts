@@ -1,13 +1,25 @@
 import { readFile } from "node:fs/promises";
-import { LeveeError } from "../../../base/errors.ts";
+import { LeveeError } from "../base/errors.ts";
+
+/** One run of the machine. Processes and namespaces of an earlier one are gone. */
+export interface Boot {
+  readonly id: string;
+  /** When it began, by the wall clock as it is set now. */
+  readonly beganWallMs: () => Promise<number>;
+}
 
 const statFile = "/proc/stat";
+
+export async function kernelBoot(): Promise<Boot> {
+  const id = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  return { id, beganWallMs: bootWallMs };
+}
 
 /**
  * When this boot began, by the wall clock as it is set now: the kernel moves its answer along when somebody sets the
  * clock, so it is asked each time.
  */
-export async function bootWallMs(): Promise<number> {
+async function bootWallMs(): Promise<number> {
   return bootWallMsIn(await readFile(statFile, "utf8"));
 }
 

@@ -1,0 +1,119 @@
+import type { Seeded } from "../time/seeded.ts";
+import { SimProcess } from "../time/sim-process.ts";
+import type { SimTime } from "../time/sim-time.ts";
+
+/** A network namespace. Its links end with it. */
+export interface SimNetns {
+  readonly path: string;
+  readonly inode: bigint;
+  readonly cookie: bigint;
+  /** Interface names, and the network and address of each. */
+  readonly links: Map<string, string>;
+  /** How many processes are in it. */
+  users: number;
+}
+
+/** An address that IPAM holds for an interface of a container, as host-local does: a file that survives a reboot. */
+export interface SimLease {
+  readonly containerId: string;
+  readonly ifname: string;
+  readonly sinceWallMs: number;
+}
+
+/** A process that leads a session: a shim, or the resident hand. */
+export interface SimSession {
+  readonly pid: number;
+  readonly startTicks: number;
+  readonly process: SimProcess;
+  /** Stops each plugin that it has started and that still runs. */
+  readonly plugins: Set<() => void>;
+}
+
+const firstInode = 4_026_532_000n;
+const firstPid = 1_000;
+
+/** What the kernel and the files of others know on one node: namespaces, processes, addresses, results of libcni. */
+export class SimKernel {
+  readonly netns = new Map<string, SimNetns>();
+  /** By network and address. */
+  readonly leases = new Map<string, Map<string, SimLease>>();
+  /** Names of result files in libcni's cache, and when each was written. */
+  readonly results = new Map<string, number>();
+  readonly sessions = new Map<number, SimSession>();
+  readonly #time: SimTime;
+  readonly #seeded: Seeded;
+  #boots = 0;
+  #bootWallMs = 0;
+  #cookies = 0n;
+  #pids = firstPid;
+
+  constructor(time: SimTime, seeded: Seeded) {
+    this.#time = time;
+    this.#seeded = seeded;
+    this.boot();
+  }
+
+  get bootId(): string {
+    return `00000000-0000-4000-8000-${String(this.#boots).padStart(12, "0")}`;
+  }
+
+  get bootWallMs(): number {
+    return this.#bootWallMs;
+  }
+
+  /** All that lives in memory is gone. Addresses and results are files. */
+  boot(): void {
+    for (const { process, plugins } of this.sessions.values()) {
+      process.kill();
+      for (const stop of plugins) stop();
+    }
+    this.sessions.clear();
+    this.netns.clear();
+    this.#boots += 1;
+    this.#bootWallMs = this.#time.wallMs;
+    this.#pids = firstPid;
+  }
+
+  makeNetns(path: string): SimNetns {
+    // The kernel gives the number of a dead namespace to a new one within moments.
+    const used = new Set([...this.netns.values()].map(({ inode }) => inode));
+    let inode = firstInode;
+    while (used.has(inode)) inode += 1n;
+    this.#cookies += 1n;
+    const made = { path, inode, cookie: this.#cookies, links: new Map<string, string>(), users: 0 };
+    this.netns.set(path, made);
+    return made;
+  }
+
+  removeNetns(path: string): void {
+    this.netns.delete(path);
+  }
+
+  newSession(name: string): SimSession {
+    this.#pids += this.#seeded.whole(1, 3);
+    const session = {
+      pid: this.#pids,
+      startTicks: Math.floor(this.#time.nowMs / 10),
+      process: this.newProcess(name),
+      plugins: new Set<() => void>(),
+    };
+    this.sessions.set(session.pid, session);
+    return session;
+  }
+
+  newProcess(name: string): SimProcess {
+    return new SimProcess(this.#time, this.#seeded.fork(name));
+  }
+
+  /** The leader is gone. Its plugins go on, until they end or somebody reaps them. */
+  endSession(session: SimSession): void {
+    session.process.kill();
+    if (session.plugins.size === 0) this.sessions.delete(session.pid);
+  }
+
+  leasesOf(network: string): Map<string, SimLease> {
+    const known = this.leases.get(network) ?? new Map<string, SimLease>();
+    this.leases.set(network, known);
+    return known;
+  }
+}

@@ -1,0 +1,236 @@
+import { networksAnnotation } from "../../base/annotations.ts";
+import { objectOf } from "../../kube/client/json-fields.ts";
+import type { SimApi } from "../api/sim-api.ts";
+import type { SimProcess } from "../time/sim-process.ts";
+import type { SimNode } from "./sim-node.ts";
+import type { SimCall } from "./sim-call.ts";
+import { SimShim } from "./sim-shim.ts";
+
+/** A pod as the scheduler binds it to a node. */
+export interface SimPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly isCritical: boolean;
+  /** Networks besides the default one, all in the namespace `default`. */
+  readonly networks: readonly string[];
+}
+
+/** A sandbox of a pod, as the runtime keeps it. */
+export interface SimSandbox {
+  readonly id: string;
+  readonly pod: SimPod;
+  readonly netns: string;
+  /** `told`: its ADD has succeeded and no DEL was asked for. */
+  state: "adding" | "told" | "stopping";
+}
+
+interface PodWork {
+  readonly pod: SimPod;
+  isDeleting: boolean;
+  /** Wakes the worker of a running pod. */
+  wake: () => void;
+}
+
+/** The kubelet's pause before it tries a pod again. */
+const retryMs = { min: 10_000, max: 15_000 };
+/** When the runtime gives up on a call, and kills it. */
+const callMs = { ADD: 120_000, DEL: 60_000 };
+/** How long the kubelet takes to see a pod. */
+const seeMsMax = 800;
+const criticalPriority = 2_000_001_000;
+
+/** The kubelet and the runtime of one node: one operation per pod at a time, and every sandbox is deleted until it is gone. */
+export class SimRuntime {
+  readonly sandboxes = new Map<string, SimSandbox>();
+  /** The running shims. */
+  readonly shims = new Set<SimShim>();
+  readonly #node: SimNode;
+  readonly #api: SimApi;
+  readonly #config: string;
+  readonly #work = new Map<string, PodWork>();
+  #os: SimProcess;
+  #ids = 0;
+
+  constructor(node: SimNode, api: SimApi, config: string) {
+    this.#node = node;
+    this.#api = api;
+    this.#config = config;
+    this.#os = node.kernel.newProcess("kubelet");
+  }
+
+  /** Pods that are neither attached nor gone. */
+  get unfinished(): readonly string[] {
+    return [...this.#work.values()]
+      .filter(({ pod, isDeleting }) => isDeleting || !this.isRunning(pod))
+      .map(({ pod }) => podKey(pod));
+  }
+
+  isRunning(pod: SimPod): boolean {
+    return [...this.sandboxes.values()].some((sandbox) => sandbox.pod === pod && sandbox.state === "told");
+  }
+
+  bind(pod: SimPod): void {
+    this.#show(pod, {});
+    this.#tell(pod, "bound");
+    const work = { pod, isDeleting: false, wake: () => undefined };
+    this.#work.set(podKey(pod), work);
+    this.#os.after(this.#os.random() * seeMsMax, () => void this.#serve(work));
+  }
+
+  remove(key: string): void {
+    const work = this.#work.get(key);
+    if (work === undefined || work.isDeleting) return;
+    const { pod } = work;
+    work.isDeleting = true;
+    this.#tell(pod, "deleting");
+    this.#show(pod, { isDeleting: true });
+    this.#os.after(this.#os.random() * seeMsMax, () => work.wake());
+  }
+
+  cutPower(): void {
+    this.#os.kill();
+    this.shims.clear();
+    for (const sandbox of this.sandboxes.values()) sandbox.state = "stopping";
+  }
+
+  boot(): void {
+    this.#os = this.#node.kernel.newProcess("kubelet");
+    for (const work of this.#work.values()) this.#os.after(this.#os.random() * seeMsMax, () => void this.#serve(work));
+  }
+
+  async #serve(work: PodWork): Promise<void> {
+    const { pod } = work;
+    for (;;) {
+      while (!(await this.#stopAll(pod))) await this.#pause();
+      if (work.isDeleting) break;
+      if (await this.#run(pod)) {
+        while (!work.isDeleting) await new Promise<void>((resolve) => (work.wake = resolve));
+        continue;
+      }
+      // The runtime takes a failed sandbox down at once; if that fails too, the kubelet does it later.
+      await this.#stopAll(pod);
+      if (!work.isDeleting) await this.#pause();
+    }
+    this.#work.delete(podKey(pod));
+    this.#api.remove("pods", podKey(pod));
+    this.#tell(pod, "gone");
+  }
+
+  async #pause(): Promise<void> {
+    await this.#os.sleep(retryMs.min + this.#os.random() * (retryMs.max - retryMs.min));
+  }
+
+  /** Whether the pod has its network. */
+  async #run(pod: SimPod): Promise<boolean> {
+    const { kernel } = this.#node;
+    this.#ids += 1;
+    const id = `${this.#node.name}-${this.#ids}-${pod.name}`;
+    const sandbox: SimSandbox = { id, pod, netns: `/var/run/netns/cni-${id}`, state: "adding" };
+    kernel.makeNetns(sandbox.netns);
+    this.sandboxes.set(id, sandbox);
+    if ((await this.#call("ADD", sandbox)) !== 0) {
+      this.#tell(pod, "failed");
+      return false;
+    }
+    sandbox.state = "told";
+    kernel.results.set(resultName(sandbox), this.#node.time.wallMs);
+    const netns = kernel.netns.get(sandbox.netns);
+    if (netns !== undefined) netns.users = 2;
+    this.#tell(pod, "running");
+    this.#show(pod, { phase: "Running" });
+    return true;
+  }
+
+  /** Whether no sandbox of the pod is left. */
+  async #stopAll(pod: SimPod): Promise<boolean> {
+    const mine = [...this.sandboxes.values()].filter((sandbox) => sandbox.pod === pod);
+    for (const sandbox of mine) if (!(await this.#stop(sandbox))) return false;
+    return true;
+  }
+
+  async #stop(sandbox: SimSandbox): Promise<boolean> {
+    const { kernel } = this.#node;
+    sandbox.state = "stopping";
+    const netns = kernel.netns.get(sandbox.netns);
+    if (netns !== undefined) netns.users = 0;
+    if ((await this.#call("DEL", sandbox)) !== 0) return false;
+    kernel.results.delete(resultName(sandbox));
+    kernel.removeNetns(sandbox.netns);
+    this.sandboxes.delete(sandbox.id);
+    return true;
+  }
+
+  /** Resolves to the exit code; undefined for a shim that was killed. */
+  async #call(verb: SimCall["verb"], sandbox: SimSandbox): Promise<number | undefined> {
+    const { name: node, say, time, kernel } = this.#node;
+    const { id, pod } = sandbox;
+    // After a reboot the namespace is gone, and the runtime names none.
+    const netns = kernel.netns.has(sandbox.netns) ? sandbox.netns : "";
+    say({ kind: "call", node, verb, containerId: id });
+    const beganMs = time.nowMs;
+    const shim = new SimShim(this.#node, {
+      verb,
+      containerId: id,
+      netns,
+      cniArgs: argsOf(pod, id),
+      config: this.#config,
+    });
+    this.shims.add(shim);
+    const exitCode = await new Promise<number | undefined>((resolve) => {
+      const stopTimer = this.#os.after(callMs[verb], () => shim.kill());
+      shim.onKilled = () => {
+        stopTimer();
+        this.#os.after(1, () => resolve(undefined));
+      };
+      void shim.run().then((code) => {
+        stopTimer();
+        resolve(code);
+      });
+    });
+    this.shims.delete(shim);
+    say({ kind: "answer", node, verb, containerId: id, exitCode, tookMs: time.nowMs - beganMs });
+    return exitCode;
+  }
+
+  /** Writes the pod to the API server, and keeps the annotations that it has there. */
+  #show(pod: SimPod, shape: PodShape): void {
+    const known = objectOf(objectOf(this.#api.get("pods", podKey(pod))?.["metadata"])["annotations"]);
+    const object = podObject(pod, this.#node.name, shape);
+    const metadata = { ...object.metadata, annotations: { ...known, ...object.metadata.annotations } };
+    this.#api.put("pods", { ...object, metadata });
+  }
+
+  #tell(pod: SimPod, what: "bound" | "running" | "failed" | "deleting" | "gone"): void {
+    this.#node.say({ kind: "pod", node: this.#node.name, pod: podKey(pod), what });
+  }
+}
+
+function podKey({ namespace, name }: SimPod): string {
+  return `${namespace}/${name}`;
+}
+
+function resultName({ id }: SimSandbox): string {
+  return `levee-${id}-eth0`;
+}
+
+function argsOf({ namespace, name, uid }: SimPod, id: string): string {
+  return `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=${id};K8S_POD_UID=${uid}`;
+}
+
+interface PodShape {
+  readonly phase?: string;
+  readonly isDeleting?: boolean;
+}
+
+function podObject({ namespace, name, uid, networks, isCritical }: SimPod, nodeName: string, shape: PodShape) {
+  const { phase = "Pending", isDeleting = false } = shape;
+  const annotations =
+    networks.length === 0 ? {} : { [networksAnnotation]: networks.map((network) => `default/${network}`).join(",") };
+  const deleting = isDeleting ? { deletionTimestamp: "2023-11-14T22:13:20Z" } : {};
+  return {
+    metadata: { namespace, name, uid, annotations, ...deleting },
+    spec: { nodeName, ...(isCritical ? { priority: criticalPriority } : {}) },
+    status: { phase },
+  };
+}

@@ -1,0 +1,61 @@
+import type { SimEvent } from "../node/sim-event.ts";
+
+/** A critical ADD that waits for its first plugin. */
+interface WaitingAdd {
+  readonly node: string;
+  /** ADDs of other pods that came later and started earlier. */
+  overtakers: number;
+}
+
+/**
+ * Admission lets one other pod pass after eight critical ones, and a pod that is looked up goes while another is still
+ * being looked up. Twelve are more than both together.
+ */
+const overtakersMax = 12;
+
+/** Watches that critical pods are not overtaken. A fault may delay any of them, so those that met one do not count. */
+export class CriticalLine {
+  readonly #isCritical: (node: string, containerId: string) => boolean | undefined;
+  readonly #waiting = new Map<string, WaitingAdd>();
+  /** Other ADDs by when they came, in numbers of critical ones that came before. */
+  readonly #later = new Map<string, ReadonlySet<string>>();
+
+  constructor(isCritical: (node: string, containerId: string) => boolean | undefined) {
+    this.#isCritical = isCritical;
+  }
+
+  /** What is wrong; undefined when nothing is. */
+  see(event: SimEvent): string | undefined {
+    if (event.kind === "fault" || event.kind === "daemon") {
+      this.#waiting.clear();
+      this.#later.clear();
+    }
+    if (event.kind === "call" && event.verb === "ADD") this.#came(event);
+    if (event.kind === "answer") this.#gone(event.containerId);
+    return event.kind === "run" && event.verb === "ADD" ? this.#started(event.containerId) : undefined;
+  }
+
+  #came({ node, containerId }: { node: string; containerId: string }): void {
+    if (this.#isCritical(node, containerId) === true) this.#waiting.set(containerId, { node, overtakers: 0 });
+    else this.#later.set(containerId, new Set(this.#waiting.keys()));
+  }
+
+  #started(containerId: string): string | undefined {
+    this.#waiting.delete(containerId);
+    const before = this.#later.get(containerId);
+    this.#later.delete(containerId);
+    for (const id of before ?? []) {
+      const waiting = this.#waiting.get(id);
+      if (waiting === undefined) continue;
+      waiting.overtakers += 1;
+      if (waiting.overtakers > overtakersMax)
+        return `${waiting.overtakers} later ADDs started before that of critical ${id}`;
+    }
+    return undefined;
+  }
+
+  #gone(containerId: string): void {
+    this.#waiting.delete(containerId);
+    this.#later.delete(containerId);
+  }
+}

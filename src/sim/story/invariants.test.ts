@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { SimEvent } from "../node/sim-event.ts";
+import { CriticalLine } from "./critical-line.ts";
+import { Invariants } from "./invariants.ts";
+
+const node = "node-1";
+
+function brokenBy(events: readonly (readonly [number, SimEvent])[]): readonly string[] {
+  const invariants = new Invariants(new Map());
+  for (const [atMs, event] of events) invariants.see(atMs, event);
+  return invariants.broken.map(({ rule }) => rule);
+}
+
+describe("Invariants", () => {
+  test("a call that takes too long breaks call-ends", () => {
+    const answer = { kind: "answer", node, containerId: "c", exitCode: 0 } as const;
+    expect(brokenBy([[0, { ...answer, verb: "DEL", tookMs: 54_000 }]])).toEqual([]);
+    expect(brokenBy([[0, { ...answer, verb: "DEL", tookMs: 56_000 }]])).toEqual(["call-ends"]);
+    expect(brokenBy([[0, { ...answer, verb: "ADD", tookMs: 56_000 }]])).toEqual([]);
+  });
+
+  test("a herd of watches breaks api-load, and a slow stream of them does not", () => {
+    const watches = (everyMs: number): (readonly [number, SimEvent])[] =>
+      Array.from({ length: 41 }, (_, at) => [at * everyMs, { kind: "api", what: "watch" }]);
+    expect(brokenBy(watches(10))).toEqual(["api-load"]);
+    expect(brokenBy(watches(500))).toEqual([]);
+  });
+
+  test("a slow pod breaks prompt, unless something went wrong", () => {
+    const bound = { kind: "pod", node, pod: "a/b", what: "bound" } as const;
+    const running = { ...bound, what: "running" } as const;
+    expect(
+      brokenBy([
+        [0, bound],
+        [7_000, running],
+      ]),
+    ).toEqual([]);
+    expect(
+      brokenBy([
+        [0, bound],
+        [9_000, running],
+      ]),
+    ).toEqual(["prompt"]);
+    expect(
+      brokenBy([
+        [0, bound],
+        [1, { kind: "fault", what: "kill-daemon" }],
+        [9_000, running],
+      ]),
+    ).toEqual([]);
+  });
+});
+
+describe("CriticalLine", () => {
+  const call = (containerId: string): SimEvent => ({ kind: "call", node, verb: "ADD", containerId });
+  const run = (containerId: string): SimEvent => ({ kind: "run", node, verb: "ADD", network: "n", containerId });
+  const others = Array.from({ length: 13 }, (_, number) => `other-${number}`);
+  const line = (): CriticalLine => new CriticalLine((_node, id) => id === "critical");
+
+  test("thirteen later pods that start before a critical one are too many", () => {
+    const watched = line();
+    const seen = [call("critical"), ...others.map(call), ...others.map(run)].map((event) => watched.see(event));
+    expect(seen.filter((text) => text !== undefined)).toEqual([
+      "13 later ADDs started before that of critical critical",
+    ]);
+  });
+
+  test("pods that came earlier, and pods behind it, do not count", () => {
+    const watched = line();
+    const events = [...others.map(call), call("critical"), ...others.map(run), run("critical")];
+    expect(events.map((event) => watched.see(event)).every((text) => text === undefined)).toBe(true);
+  });
+});

@@ -1,0 +1,95 @@
+import type { PluginTemper } from "../node/sim-plugins.ts";
+import type { SimWorld } from "./sim-world.ts";
+import type { StoryFault } from "./story.ts";
+
+const slowSyncMs = 3_000;
+const usualSyncMs = 8;
+const slowCostMs = 9_000;
+const usualCostMs = 60;
+
+/** Begins a fault now. One that lasts ends by itself. */
+export function beginFault(world: SimWorld, nodeName: string, fault: StoryFault): void {
+  const found = world.nodes.get(nodeName);
+  if (found === undefined) return;
+  found.node.say({ kind: "fault", what: JSON.stringify(fault) });
+  switch (fault.kind) {
+    case "kill-daemon":
+      return found.daemon.kill();
+    case "stop-daemon":
+      return void found.daemon.stop();
+    case "kill-shim":
+      return killShim(world, nodeName);
+    case "kill-resident":
+      return world.killResident(nodeName);
+    case "cut-power":
+      return world.cutPower(nodeName);
+    default:
+      begin(world, nodeName, fault);
+      world.time.after(fault.forMs, () => end(world, nodeName, fault));
+  }
+}
+
+/** Ends everything that lasts. */
+export function calm(world: SimWorld): void {
+  for (const { node } of world.nodes.values()) {
+    node.plugins.calmAll();
+    Object.assign(node.files.trouble, { leftBytes: undefined, syncMsMax: usualSyncMs, syncError: undefined });
+  }
+  Object.assign(world.api.trouble, { isAway: false, busyShare: 0, lagMs: 0 });
+  world.api.wake();
+}
+
+function killShim(world: SimWorld, nodeName: string): void {
+  const found = world.nodes.get(nodeName);
+  const shims = [...(found?.runtime.shims ?? [])];
+  shims[found?.node.seeded.whole(0, Math.max(0, shims.length - 1)) ?? 0]?.kill();
+}
+
+type LastingFault = Extract<StoryFault, { forMs: number }>;
+
+function begin(world: SimWorld, nodeName: string, fault: LastingFault): void {
+  const files = world.nodes.get(nodeName)?.node.files.trouble;
+  if ("network" in fault) Object.assign(temperOf(world, nodeName, fault.network), tempers[fault.kind]);
+  else if (fault.kind === "disk-full" && files !== undefined) files.leftBytes = 0;
+  else if (fault.kind === "disk-slow" && files !== undefined) files.syncMsMax = slowSyncMs;
+  else if (fault.kind === "disk-error" && files !== undefined) files.syncError = "EIO";
+  else turnApi(world, fault.kind, true);
+}
+
+function end(world: SimWorld, nodeName: string, fault: LastingFault): void {
+  const files = world.nodes.get(nodeName)?.node.files.trouble;
+  if ("network" in fault) Object.assign(temperOf(world, nodeName, fault.network), gentle);
+  else if (fault.kind === "disk-full" && files !== undefined) files.leftBytes = undefined;
+  else if (fault.kind === "disk-slow" && files !== undefined) files.syncMsMax = usualSyncMs;
+  else if (fault.kind === "disk-error" && files !== undefined) files.syncError = undefined;
+  else turnApi(world, fault.kind, false);
+}
+
+function turnApi({ api }: SimWorld, kind: LastingFault["kind"], isOn: boolean): void {
+  if (kind === "api-away") api.trouble.isAway = isOn;
+  if (kind === "api-busy") api.trouble.busyShare = isOn ? 0.7 : 0;
+  if (kind === "api-stale") api.trouble.lagMs = isOn ? 4_000 : 0;
+  if (kind === "api-expired" && isOn) api.compact();
+  api.wake();
+}
+
+const gentle: Omit<PluginTemper, "costMs"> & { costMs: number } = {
+  costMs: usualCostMs,
+  failShare: 0,
+  halfDoneShare: 0,
+  hangs: false,
+  delFails: false,
+};
+
+const tempers: Readonly<Record<string, Partial<PluginTemper>>> = {
+  "network-hangs": { hangs: true },
+  "network-fails": { failShare: 0.6 },
+  "network-half": { halfDoneShare: 0.6 },
+  "network-del-fails": { delFails: true },
+  "network-slow": { costMs: slowCostMs },
+};
+
+function temperOf(world: SimWorld, nodeName: string, network: string): PluginTemper {
+  const plugins = world.nodes.get(nodeName)?.node.plugins;
+  return plugins?.temperOf(network) ?? { ...gentle };
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { Seeded } from "./seeded.ts";
+import { SimProcess } from "./sim-process.ts";
+import { SimTime } from "./sim-time.ts";
+
+const never = (): boolean => false;
+
+describe("SimTime", () => {
+  test("fires in order of time, and in the order of setting within one instant", async () => {
+    const time = new SimTime();
+    const seen: string[] = [];
+    for (const [ms, name] of [
+      [30, "c"],
+      [10, "a"],
+      [10, "b"],
+      [40, "d"],
+    ] as const)
+      time.after(ms, () => seen.push(name));
+    await time.run(35, never);
+    expect(seen).toEqual(["a", "b", "c"]);
+    expect(time.nowMs).toBe(35);
+  });
+
+  test("waits for every promise before it goes on", async () => {
+    const time = new SimTime();
+    const seen: string[] = [];
+    time.after(1, () => void deep(50).then(() => seen.push("promises")));
+    time.after(1, () => seen.push("next"));
+    await time.run(2, never);
+    expect(seen).toEqual(["promises", "next"]);
+  });
+
+  test("a cancelled thing and one in an infinite time never happen", async () => {
+    const time = new SimTime();
+    const seen: string[] = [];
+    time.after(1, () => seen.push("cancelled"))();
+    time.after(Number.POSITIVE_INFINITY, () => seen.push("infinite"));
+    await time.run(1_000_000, never);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe("SimProcess", () => {
+  test("does nothing once it is killed", async () => {
+    const time = new SimTime();
+    const process = new SimProcess(time, new Seeded(1));
+    const seen: string[] = [];
+    process.every(10, () => seen.push("tick"));
+    void process.sleep(25).then(() => seen.push("slept"));
+    time.after(15, () => process.kill());
+    await time.run(100, never);
+    expect(seen).toEqual(["tick"]);
+  });
+
+  test("a timer takes at least a millisecond, as a real one", async () => {
+    const time = new SimTime();
+    const process = new SimProcess(time, new Seeded(1));
+    let firedMs = 0;
+    process.after(1e-12, () => (firedMs = time.nowMs));
+    await time.run(10, never);
+    expect(firedMs).toBe(1);
+  });
+});
+
+/** Resolves after so many turns of promises. */
+async function deep(turns: number): Promise<void> {
+  if (turns > 0) await deep(turns - 1);
+}

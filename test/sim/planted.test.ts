@@ -1,0 +1,66 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { plantedBugs, type PlantedBug } from "./planted-bugs.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const copy = mkdtempSync(join(tmpdir(), "levee-planted-"));
+for (const name of ["src", "scripts/sim.ts", "package.json", "tsconfig.json"])
+  cpSync(join(root, name), join(copy, name), { recursive: true });
+symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+
+afterAll(() => rmSync(copy, { recursive: true }));
+
+/** Each bug has a seed that finds it; `LEVEE_PLANTED=search` looks for it again in seeds 1 to 500. */
+const isSearched = process.env["LEVEE_PLANTED"] === "search";
+
+/** Puts the bug into the copy for the time of `run`. */
+function withBug<T>({ file, from, to }: PlantedBug, run: () => T): T {
+  const path = join(copy, file);
+  const whole = readFileSync(path, "utf8");
+  expect(whole.split(from)).toHaveLength(2);
+  writeFileSync(
+    path,
+    whole.replace(from, () => to),
+  );
+  try {
+    return run();
+  } finally {
+    writeFileSync(path, whole);
+  }
+}
+
+function sim(...args: readonly string[]): { readonly exitCode: number; readonly output: string } {
+  const { exitCode, stdout } = Bun.spawnSync([process.execPath, "scripts/sim.ts", ...args], { cwd: copy });
+  return { exitCode, output: stdout.toString() };
+}
+
+describe("the simulator finds", () => {
+  for (const bug of plantedBugs) {
+    test(
+      bug.name,
+      () => {
+        const args = isSearched ? ["--seeds", "500"] : ["--seed", String(bug.seed)];
+        const { exitCode, output } = withBug(bug, () => sim(...args));
+        expect(output).toContain(`${bug.rule}: `);
+        expect(exitCode).toBe(1);
+      },
+      600_000,
+    );
+  }
+
+  test("nothing in the tree as it is", () => {
+    const seeds = new Set(plantedBugs.map(({ seed }) => seed));
+    for (const seed of seeds) expect(sim("--seed", String(seed)).output).toStartWith("Every rule held");
+  }, 300_000);
+
+  test("the shortest story of a bug, and says how to keep it", () => {
+    const [first] = plantedBugs;
+    if (first === undefined) throw new Error("no bug is planted");
+    const { exitCode, output } = withBug(first, () => sim("--seeds", "500"));
+    expect(exitCode).toBe(1);
+    expect(output).toContain("Its shortest story has 1 pods and 0 faults:\n{");
+    expect(output).toContain("Keep it as a test: save that line as test/sim/stories/NAME.json");
+  }, 300_000);
+});
