@@ -33,7 +33,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: "    await attachRecord.begin(this.#request, record);\n",
     to: "    void attachRecord.begin(this.#request, record).catch(() => undefined);\n",
     rule: "intent-synced",
-    seed: 6,
+    seed: 9,
   },
   {
     name: "the end of a turn wakes nobody, as nobody gets the turn back",

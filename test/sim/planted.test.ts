@@ -12,9 +12,6 @@ symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
-/** Each bug has a seed that finds it; `LEVEE_PLANTED=search` looks for it again in seeds 1 to 500. */
-const isSearched = process.env["LEVEE_PLANTED"] === "search";
-
 /** Puts the bug into the copy for the time of `run`. */
 function withBug<T>({ file, from, to }: PlantedBug, run: () => T): T {
   const path = join(copy, file);
@@ -36,13 +33,20 @@ function sim(...args: readonly string[]): { readonly exitCode: number; readonly 
   return { exitCode, output: stdout.toString() };
 }
 
+/** By the seed that found it last. A change of the code may move it; then the first 500 seeds must have another one. */
+function found({ name, rule, seed }: PlantedBug): ReturnType<typeof sim> {
+  const known = sim("--seed", String(seed));
+  if (known.output.includes(`${rule}: `)) return known;
+  console.warn(`Seed ${seed} no longer finds that ${name}; looking for another one`);
+  return sim("--seeds", "500");
+}
+
 describe("the simulator finds", () => {
   for (const bug of plantedBugs) {
     test(
       bug.name,
       () => {
-        const args = isSearched ? ["--seeds", "500"] : ["--seed", String(bug.seed)];
-        const { exitCode, output } = withBug(bug, () => sim(...args));
+        const { exitCode, output } = withBug(bug, () => found(bug));
         expect(output).toContain(`${bug.rule}: `);
         expect(exitCode).toBe(1);
       },

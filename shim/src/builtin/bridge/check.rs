@@ -69,7 +69,7 @@ fn check_bridge(netlink: &Netlink, master: &Interface, bridge: &Bridge) -> Resul
     if is_other_mac(master, &link) {
         return Err(format!("Bridge interface {} Mac doesn't match: {}", master.name, master.mac));
     }
-    let is_promiscuous = link.promiscuity != 0;
+    let is_promiscuous = link.promiscuity_by(bridge.edition) != 0;
     if is_promiscuous != bridge.is_promiscuous {
         return Err(format!(
             "Bridge interface {} configured Promisc Mode {} doesn't match current state: {} ",

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::builtin::Edition;
 use crate::net::netlink::{
     as_u32, attributes, message, nested, Attribute, Netlink, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL,
     NLM_F_REQUEST, RTM_DELLINK, RTM_GETLINK, RTM_NEWLINK, RTM_SETLINK,
@@ -49,7 +50,7 @@ pub struct Link {
     /// The link below, or the other end of a pair; 0 if it has none.
     pub parent: u32,
     pub oper_state: u8,
-    pub promiscuity: u32,
+    promiscuity: u32,
     /// The length of its transmit queue.
     pub queue: u32,
     pub alias: String,
@@ -62,6 +63,15 @@ pub struct Link {
 impl Link {
     pub fn is_up(&self) -> bool {
         self.flags & IFF_UP != 0
+    }
+
+    /// How many ask for all packets. The library of older editions sees only whether an administrator does.
+    pub fn promiscuity_by(&self, edition: Edition) -> u32 {
+        if edition.is_new() {
+            self.promiscuity
+        } else {
+            u32::from(self.flags & IFF_PROMISC != 0)
+        }
     }
 
     /// An attribute of the link's kind.

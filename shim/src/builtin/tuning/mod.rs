@@ -48,7 +48,7 @@ impl Plugin for Tuning {
         }
         let link = link_by_name(&container.netlink, &call.ifname)
             .map_err(|error| format!("failed to get \"{}\": {}", call.ifname, link_words(&error)))?;
-        self.backup.save(&self.settings.before(&link), &call.ifname)?;
+        self.backup.save(&self.settings.before(&link, self.edition), &call.ifname)?;
         self.settings.apply(&container.netlink, &link).map_err(|error| errno_words(&error))?;
         if let Some(mac) = &self.settings.mac {
             let own = result.interfaces.iter_mut().filter(|interface| interface.name == call.ifname);
@@ -63,7 +63,7 @@ impl Plugin for Tuning {
         self.sysctls.check(&call.ifname, self.edition)?;
         let link = link_by_name(&container.netlink, &call.ifname)
             .map_err(|_| format!("Cannot find container link {}", call.ifname))?;
-        Ok(self.settings.check(&link)?)
+        Ok(self.settings.check(&link, self.edition)?)
     }
 
     /// Never fails: without the namespace or the interface there is nothing to set back. The file stays then.

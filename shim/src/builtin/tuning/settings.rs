@@ -8,7 +8,7 @@ use crate::builtin::go::address::{mac_text, parse_mac};
 use crate::builtin::go::members::Members;
 use crate::builtin::go::tree::Json;
 use crate::builtin::kernel::links::{set_link, set_mac, set_mtu, set_promiscuous, Link, IFF_ALLMULTI, IFLA_TXQLEN};
-use crate::builtin::{PluginCall, Unsupported};
+use crate::builtin::{Edition, PluginCall, Unsupported};
 use crate::net::netlink::Netlink;
 
 /// What is not set stays as it is.
@@ -66,10 +66,10 @@ impl Settings {
     }
 
     /// The same settings with the values that the interface has.
-    pub fn before(&self, link: &Link) -> Settings {
+    pub fn before(&self, link: &Link, edition: Edition) -> Settings {
         Settings {
             mac: self.mac.as_ref().map(|_| Mac { text: mac_text(&link.mac), bytes: link.mac.clone() }),
-            is_promiscuous: self.is_promiscuous.map(|_| link.promiscuity != 0),
+            is_promiscuous: self.is_promiscuous.map(|_| link.promiscuity_by(edition) != 0),
             mtu: self.mtu.map(|_| link.mtu),
             all_multicast: self.all_multicast.map(|_| link.flags & IFF_ALLMULTI != 0),
             queue: self.queue.map(|_| link.queue),
@@ -109,16 +109,17 @@ impl Settings {
         mtu.and(mac).and(mode).and(multicast).and(queue)
     }
 
-    pub fn check(&self, link: &Link) -> Result<(), String> {
+    pub fn check(&self, link: &Link, edition: Edition) -> Result<(), String> {
         let mac = mac_text(&link.mac);
         if let Some(wanted) = self.mac.as_ref().filter(|wanted| wanted.text != mac) {
             return other("Ethernet", link, &wanted.text, &mac);
         }
         let is_promiscuous = self.is_promiscuous.unwrap_or(false);
-        if is_promiscuous != (link.promiscuity != 0) {
+        let promiscuity = link.promiscuity_by(edition);
+        if is_promiscuous != (promiscuity != 0) {
             return Err(format!(
                 "Error: Tuning link {} configured promisc is {}, current value is {}",
-                link.name, is_promiscuous, link.promiscuity
+                link.name, is_promiscuous, promiscuity
             ));
         }
         if let Some(mtu) = self.mtu.filter(|mtu| *mtu != link.mtu) {
