@@ -50,7 +50,7 @@ pub struct Link {
     /// The link below, or the other end of a pair; 0 if it has none.
     pub parent: u32,
     pub oper_state: u8,
-    promiscuity: u32,
+    pub promiscuity: u32,
     /// The length of its transmit queue.
     pub queue: u32,
     pub alias: String,
