@@ -44,6 +44,7 @@ test("the guard writes this and nothing else", () => {
   const writes = rights.filter((right) => !/^(?:get|list|watch) /u.test(right));
   expect(writes.toSorted()).toEqual([
     "create /configmaps levee-system",
+    "create /events everywhere",
     "create /events levee-system",
     "create /resourcequotas everywhere",
     "create coordination.k8s.io/leases levee-system",
@@ -66,6 +67,7 @@ test("the guard writes this and nothing else", () => {
     "patch coordination.k8s.io/leases levee-system levee-guard",
     "patch levee.dev/decisions levee-system",
     "patch levee.dev/decisions/status levee-system",
+    "patch levee.dev/networkreadinesses/status everywhere",
     "patch levee.dev/rebootgates everywhere",
     "update /configmaps levee-system levee-guard",
     "update coordination.k8s.io/leases levee-system levee-guard",
