@@ -15,7 +15,7 @@ import { builtFolder } from "../peers/peer.ts";
 
 const newest: Upstream = { version: "1.9.1", folder: builtFolder(await cniPlugins()) };
 const debian: Upstream = { version: "1.1.1", folder: distributionPlugins };
-const turns = process.env["LEVEE_E2E_FULL"] === "1" ? 200 : 20;
+const turns = process.env["LEVEE_E2E_FULL"] === "1" ? 200 : 4;
 const runMs = 1_200_000;
 
 for (const upstream of [newest, debian])
