@@ -67,3 +67,8 @@ test("upstreamVersion knows Debian's programs by the hash of the linked program"
   for (const name of builtinPlugins.filter((other) => other !== "bridge"))
     expect(upstreamVersion(name, debian("Qngu0Sr54mMMFfM6i5ht"))).toBeUndefined();
 });
+
+test("upstreamVersion leaves the programs of built-ins alone that were not compared as often", () => {
+  const path = `path\t${module}/plugins/main/macvlan`;
+  expect(upstreamVersion("macvlan", marks({ path }))).toBeUndefined();
+});

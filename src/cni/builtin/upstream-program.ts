@@ -1,4 +1,4 @@
-import type { BuiltinPlugin, ComparedVersion } from "./builtin-plugins.ts";
+import { isComparedPlugin, type BuiltinPlugin, type ComparedPlugin, type ComparedVersion } from "./builtin-plugins.ts";
 
 const module = "github.com/containernetworking/plugins";
 const versionVariable = `${module}/pkg/utils/buildversion.BuildVersion`;
@@ -13,33 +13,26 @@ const modules: Readonly<Record<ComparedVersion, string>> = {
  * Debian 12 builds 1.1.1 without modules, so its programs name no version. The last part of a Go build ID is a hash of the
  * linked program, and these are the ones of 1.1.1+ds1-3+b5 for amd64 and arm64.
  */
-const debian: Readonly<Record<BuiltinPlugin, readonly string[]>> = {
+const debian: Readonly<Record<ComparedPlugin, readonly string[]>> = {
   "bridge": ["Qngu0Sr54mMMFfM6i5ht", "i_DXc7vC96zr0hL671sv"],
-  "host-device": ["bs4vEvLz4FNVsXhqkUjk", "EN6lvwh-lKBG90x5SKrD"],
   "host-local": ["JrBT-X34_8RHTjCI6Oxj", "Gzpqk7Q-N5x_PEQs4ow3"],
   "loopback": ["_Bx_1PMUyfZxwED3_Kvx", "n0S8TU8j7U0RRVvvgOHn"],
-  "macvlan": ["PN7NNqDdeFDV0AbMr30p", "H0tn2luXioKCfSG4-2kE"],
-  "ptp": ["0AVTKPB1jFzErKyszvQa", "V1-aFIpJ5J3OzuxW6afD"],
   "static": ["fwaX4a5KqPeiSwy1T8Kp", "mkFUUjh4HvVqkKFiM4D5"],
-  "tuning": ["sBoHpmttvn924wLU-OFc", "DcOkjrF-Qzykhpyb16LJ"],
 };
 
-const folders: Readonly<Record<BuiltinPlugin, "ipam" | "main" | "meta">> = {
+const folders: Readonly<Record<ComparedPlugin, "ipam" | "main">> = {
   "bridge": "main",
-  "host-device": "main",
   "host-local": "ipam",
   "loopback": "main",
-  "macvlan": "main",
-  "ptp": "main",
   "static": "ipam",
-  "tuning": "meta",
 };
 
 /**
- * The compared version of which a program is the upstream one, by what the Go linker wrote into it; undefined for every
+ * The version of which a program is the upstream one that its built-in was compared with, by what the Go linker wrote into it; undefined for every
  * other program. A site's own plugin must never be taken for upstream's, so anything unusual says no.
  */
 export function upstreamVersion(name: BuiltinPlugin, marks: string): ComparedVersion | undefined {
+  if (!isComparedPlugin(name)) return undefined;
   const lines = marks.split("\n").map((line) => line.split("\t"));
   const first = (key: string): readonly string[] => lines.find(([found]) => found === key)?.slice(1) ?? [];
   if (first("path")[0] !== `${module}/plugins/${folders[name]}/${name}`) return undefined;

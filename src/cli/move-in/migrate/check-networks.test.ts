@@ -35,8 +35,8 @@ test.each([
 });
 
 test.each([
-  [{ type: "macvlan", ipam: { type: "host-local" } }, "plugins host-local, macvlan"],
-  [{ plugins: [{ type: "ptp", ipam: { type: "dhcp" } }, { type: "portmap" }] }, "plugins ptp"],
+  [{ type: "bridge", ipam: { type: "host-local" } }, "plugins bridge, host-local"],
+  [{ plugins: [{ type: "ptp", ipam: { type: "static" } }, { type: "portmap" }] }, "plugins static"],
 ])("checkNetworks names the plugins of %j that are built in: %s", (config, object) => {
   const [finding, ...others] = found(config).filter((one) => one.object.startsWith("plugins"));
   expect([finding, others]).toMatchObject([{ level: "look", object }, []]);

@@ -1,6 +1,6 @@
 import { uplinkAnnotation, uplinkVlanAnnotation } from "../../../base/annotations.ts";
 import { LeveeError } from "../../../base/errors.ts";
-import { comparedVersions, isBuiltinPlugin } from "../../../cni/builtin/builtin-plugins.ts";
+import { comparedVersions, isComparedPlugin } from "../../../cni/builtin/builtin-plugins.ts";
 import { ipamOf } from "../../../cni/ipam.ts";
 import { asJsonText, memberText } from "../../../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
@@ -39,7 +39,7 @@ export function checkNetworks(objects: readonly KubeObject[], confDir: string = 
 /** The same results and the same files on the node, but no program is started: a person should know it. */
 function builtIn(networks: readonly KnownNetwork[]): readonly Finding[] {
   const plugins = networks.flatMap(({ conf }) => conf?.plugins ?? []);
-  const names = plugins.flatMap(({ type, text }) => [type, ipamOf(text).type]).filter(isBuiltinPlugin);
+  const names = plugins.flatMap(({ type, text }) => [type, ipamOf(text).type]).filter(isComparedPlugin);
   if (names.length === 0) return [];
   return [
     found(
