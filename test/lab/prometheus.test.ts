@@ -21,7 +21,8 @@ async function busyLab(metricsPort: number): Promise<Lab> {
   await lab.plugin("bad");
   await lab.script("bad.ADD", "exit 3");
   await lab.pod("web", {});
-  await lab.network("gone", { cniVersion: "1.0.0", type: "bridge", bridge: `br-${lab.id}` });
+  // No program of that name is there, and it is not built in.
+  await lab.network("gone", { cniVersion: "1.0.0", type: "vrf" });
   await lab.startDaemon();
   await lab.startHand();
   const netns = lab.netns("web");
