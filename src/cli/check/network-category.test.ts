@@ -53,7 +53,6 @@ levee_guard_network_overlap{network="prod/wan"} 1\n`;
       },
     },
     { code: "LVE0802", state: "warning", evidence: { "prod/wan": "gives addresses of an older definition" } },
-    { code: "LVE0803", detail: "not known: only Levee's daemon reports it" },
   ]);
 });
 

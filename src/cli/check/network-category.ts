@@ -15,7 +15,8 @@ export function networkCategory(snapshot: Snapshot, { guards, nodes }: DaemonMet
   const isAbsent = "value" in guard && guard.value === undefined;
   const leader = leaderMetrics(guards, snapshot);
   const ofGuard = isAbsent ? [] : [changedLine(leader, snapshot), overlapLine(leader)];
-  return { name: "networks", lines: [...ofGuard, addressLine(nodes)] };
+  // Only Levee's daemons count addresses; whether they are there, and may be seen, is another check.
+  return { name: "networks", lines: [...ofGuard, ...(nodes.size === 0 ? [] : [addressLine(nodes)])] };
 }
 
 const silent = { why: "the guard that leads cannot read network definitions, or is older", status: undefined };
@@ -57,11 +58,7 @@ const shareMin = 0.1;
 function addressLine(nodes: DaemonMetrics["nodes"]): ClusterLine {
   const rooms = [...nodes].flatMap(([node, seen]) => roomsOn(node, valueOr(seen, [])));
   const answered = [...nodes.values()].filter((seen) => "value" in seen).length;
-  if (answered === 0)
-    return unknownLine("LVE0803", {
-      why: nodes.size === 0 ? "only Levee's daemon reports it" : "no daemon answers",
-      status: undefined,
-    });
+  if (answered === 0) return unknownLine("LVE0803", { why: "no daemon answers", status: undefined });
   const low = rooms
     .filter(({ left, total }) => left < total * shareMin || left === 0)
     .toSorted((one, other) => one.left - other.left);

@@ -33,9 +33,9 @@ test("each network gets the device of its request, and a network without one get
       spec: { spec: { devices: { requests: [...requests, other] } } },
     },
   ]);
-  await applyNetworks(api, claimed("red", 1, "net/red"), claimed("blue", 2, "net/blue"), claimed("any", 3));
+  await applyNetworks(api, claimed("vf-red", 1, "net/red"), claimed("vf-blue", 2, "net/blue"), claimed("vf-any", 3));
   forgetRecorded();
-  await runPod(cluster, "claims", "blue,any,red");
+  await runPod(cluster, "claims", "vf-blue,vf-any,vf-red");
 
   const pod = await api.get<{ status: { resourceClaimStatuses: readonly [{ resourceClaimName: string }] } }>(
     pathOf("Pod", "default", "claims"),
@@ -51,7 +51,7 @@ test("each network gets the device of its request, and a network without one get
 
   await cluster.pods.remove(["claims"]);
   await untilNothingIsLeft(levee);
-  for (const name of ["red", "blue", "any"]) await deleteNetwork(api, name);
+  for (const name of ["vf-red", "vf-blue", "vf-any"]) await deleteNetwork(api, name);
   await api.delete(pathOf("ResourceClaimTemplate", "default", "ports"));
 });
 
