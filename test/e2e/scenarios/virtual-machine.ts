@@ -43,7 +43,8 @@ test("interfaces of a virtual machine come and go, and the last one goes as fast
   await controller.change([prod], soonMs);
   expect(podInterfaces("launcher")[1]).toMatchObject({ ifname: hashedName("prod"), mac });
   await controller.change([{ ...prod, definition: "gray" }], soonMs);
-  const deeds = recorded().map(({ command, ifname }) => `${command} ${ifname}`);
+  // The daemon asks each plugin for its versions when it looks at the networks.
+  const deeds = recorded().flatMap(({ command, ifname }) => (command === "VERSION" ? [] : [`${command} ${ifname}`]));
   const [one, two] = [hashedName("prod"), hashedName("extra")];
   expect(deeds).toEqual([
     `ADD ${one}`,
