@@ -32,7 +32,10 @@ const folders: Readonly<Record<ComparedPlugin, "ipam" | "main">> = {
  * other program. A site's own plugin must never be taken for upstream's, so anything unusual says no.
  */
 export function upstreamVersion(name: BuiltinPlugin, marks: string): ComparedVersion | undefined {
-  if (!isComparedPlugin(name)) return undefined;
+  return isComparedPlugin(name) ? versionByMarks(name, marks) : undefined;
+}
+
+function versionByMarks(name: ComparedPlugin, marks: string): ComparedVersion | undefined {
   const lines = marks.split("\n").map((line) => line.split("\t"));
   const first = (key: string): readonly string[] => lines.find(([found]) => found === key)?.slice(1) ?? [];
   if (first("path")[0] !== `${module}/plugins/${folders[name]}/${name}`) return undefined;
