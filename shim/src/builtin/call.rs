@@ -48,6 +48,18 @@ pub struct PluginCall {
 }
 
 impl PluginCall {
+    /// The call that the variables of a plugin's environment describe.
+    pub fn read(edition: Edition, variable: impl Fn(&str) -> String) -> PluginCall {
+        PluginCall {
+            edition,
+            command: variable("CNI_COMMAND"),
+            container_id: variable("CNI_CONTAINERID"),
+            netns: variable("CNI_NETNS"),
+            ifname: variable("CNI_IFNAME"),
+            args: variable("CNI_ARGS"),
+        }
+    }
+
     /// The command, if a plugin would accept all parameters with a configuration of this version.
     pub fn verb(&self, version: &str) -> Result<Verb, Unsupported> {
         let verb = Verb::parse(&self.command).filter(|verb| *verb != Verb::Gc);

@@ -11,15 +11,7 @@ pub const UNSUPPORTED_EXIT: i32 = 75;
 
 /// The exit code of the program.
 pub fn serve(plugin: &str, edition: Edition) -> i32 {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    let call = PluginCall {
-        edition,
-        command: variable("CNI_COMMAND"),
-        container_id: variable("CNI_CONTAINERID"),
-        netns: variable("CNI_NETNS"),
-        ifname: variable("CNI_IFNAME"),
-        args: variable("CNI_ARGS"),
-    };
+    let call = PluginCall::read(edition, |name| std::env::var(name).unwrap_or_default());
     let mut stdin = Vec::new();
     let outcome = io::stdin().read_to_end(&mut stdin).and_then(|_| run(plugin, &call, &stdin, &mut io::stdout()));
     match outcome {

@@ -45,15 +45,7 @@ impl BuiltIn<'_> {
         let plugin = self.order.plugin.as_str();
         let edition = Edition::parse(self.version)
             .ok_or_else(|| Unsupported(format!("version {} of {} is not built in", self.version, plugin)))?;
-        let variable = |name: &str| self.order.variable(name).to_string();
-        let call = PluginCall {
-            edition,
-            command: variable("CNI_COMMAND"),
-            container_id: variable("CNI_CONTAINERID"),
-            netns: variable("CNI_NETNS"),
-            ifname: variable("CNI_IFNAME"),
-            args: variable("CNI_ARGS"),
-        };
+        let call = PluginCall::read(edition, |name| self.order.variable(name).to_string());
         if call.command == "VERSION" && builtin::PLUGINS.contains(&plugin) {
             return Ok(Work::Versions(edition));
         }
