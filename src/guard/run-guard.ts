@@ -27,6 +27,7 @@ import { CalmKeeper } from "./reconcile/calm-keeper.ts";
 import { Executor, lanes } from "./reconcile/executor.ts";
 import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
+import { AddressKeeper } from "./networks/address-keeper.ts";
 import { NetworkKeeper } from "./networks/network-keeper.ts";
 
 /** An avalanche is proposed within a minute of its twentieth member; this leaves time for a slow API server. */
@@ -79,11 +80,14 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   let held: Term | undefined;
   const isLeader = (): boolean => held?.isHeld() === true;
   const networks = new NetworkKeeper({ ...options, facts, isLeader });
+  const addresses = addressKeeper(options, { facts, networks, isLeader });
   const readiness = new ReadinessKeeper({ ...options, facts, isLeader });
-  for (const part of [git, live, networks, readiness]) part.start();
+  const parts = [git, live, networks, addresses, readiness];
+  for (const part of parts) part.start();
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
-  using _port = serveMetrics(options, { facts, gate, networks }, () => ({ isLeader: isLeader(), refusedProposals }));
+  const own = (): { isLeader: boolean; refusedProposals: number } => ({ isLeader: isLeader(), refusedProposals });
+  using _port = serveMetrics(options, { facts, gate, networks, addresses }, own);
   try {
     const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, { facts, gate }, stop);
     const { namespace } = settings;
@@ -95,9 +99,17 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
-    await Promise.all([git.close(), live.close(), networks.close(), readiness.close()]);
+    await Promise.all(parts.map((part) => part.close()));
     await Promise.all([facts.close(), gate?.objects.close()]);
   }
+}
+
+function addressKeeper(
+  options: GuardOptions,
+  { facts, networks, isLeader }: { facts: ClusterFacts; networks: NetworkKeeper; isLeader: () => boolean },
+): AddressKeeper {
+  const nodes = (): World["nodes"] => facts.world().nodes;
+  return new AddressKeeper({ ...options, networks: () => networks.networks, nodes, isLeader });
 }
 
 function gateObjects({ gate, settings, ...options }: GuardOptions): GateObjects | undefined {

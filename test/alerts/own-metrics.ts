@@ -77,6 +77,22 @@ export const ownMetrics: readonly Scenario[] = [
     ],
   },
   {
+    name: "a network of whereabouts that loses an address every minute, while the lead goes from one guard to the other",
+    minutes: 60,
+    series: [
+      ...barely(),
+      ...guardAddresses(
+        "g1",
+        until(12, (minute) => 24 - minute),
+      ),
+      ...guardAddresses("g2", (minute) => (minute < 12 ? undefined : Math.max(0, 24 - minute))),
+    ],
+    fires: [
+      fires("NetworkAddressesLow", { network: "prod/lan" }, 25),
+      { ...fires("NetworkAddressesLow", { network: "prod/lan" }, 29), severity: "critical" },
+    ],
+  },
+  {
     name: "names of sandboxes that stay reserved, as the daemon sees it and as the guard does",
     minutes: 40,
     series: [
@@ -249,5 +265,15 @@ function addresses(network: string, total: number, left: Series["at"]): readonly
   return [
     series("levee_network_addresses", { ...daemon, network }, total),
     series("levee_network_addresses_left", { ...daemon, network }, left),
+  ];
+}
+
+/** Only the guard that leads counts. */
+function guardAddresses(instance: string, left: Series["at"]): readonly Series[] {
+  const labels = { instance, network: "prod/lan" };
+  const total: Series["at"] = (minute) => (left(minute) === undefined ? undefined : 100);
+  return [
+    series("levee_guard_network_addresses", labels, total),
+    series("levee_guard_network_addresses_left", labels, left),
   ];
 }

@@ -162,6 +162,38 @@ function(values) [
           "description": "Every address of {{ $labels.network }} on {{ $labels.node }}{{ if not $labels.node }}{{ $labels.instance }}{{ end }} is taken. No further pod with this network starts there.",
           "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
         }
+      },
+      {
+        "alert": "NetworkAddressesLow",
+        "expr": "max by (cluster, network) (levee_guard_network_addresses_left)\n/ on (cluster, network)\nmax by (cluster, network) (levee_guard_network_addresses)\n< " + text(values.thresholds.addressesLeft) + "\n",
+        "for": "10m",
+        "keep_firing_for": "15m",
+        "labels": {
+          "severity": "warning",
+          "component": "cni",
+          "product": "levee"
+        },
+        "annotations": {
+          "summary": "A network has few addresses left in the cluster.",
+          "description": "The range of {{ $labels.network }}, from which whereabouts gives addresses, has {{ $value | humanizePercentage }} of them left. Without any, pods with this network do not start.",
+          "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
+        }
+      },
+      {
+        "alert": "NetworkAddressesLow",
+        "expr": "max by (cluster, network) (levee_guard_network_addresses_left) == 0",
+        "for": "5m",
+        "keep_firing_for": "15m",
+        "labels": {
+          "severity": "critical",
+          "component": "cni",
+          "product": "levee"
+        },
+        "annotations": {
+          "summary": "A network has no addresses left in the cluster.",
+          "description": "Every address that whereabouts has for {{ $labels.network }} is taken. No further pod with this network starts.",
+          "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
+        }
       }
     ]
   },

@@ -165,7 +165,7 @@ export const checkCodes = {
   LVE0803: {
     title: "networks have addresses left",
     means:
-      "host-local has a range on each node. When every address is taken, no further pod with that network starts there. The daemons count with each round of garbage collection; other address plugins are not counted.",
+      "host-local has a range on each node, whereabouts one for the cluster. When every address is taken, no further pod with that network starts there. The daemons count those of host-local with each round of garbage collection, and the guard those of whereabouts once a minute; other address plugins are not counted.",
     todo: "levee explain NetworkAddressesLow",
   },
 } as const satisfies Record<string, CheckFacts>;

@@ -88,3 +88,25 @@ test("networkCategory warns of ranges with few addresses left, and fails at the 
   });
   expect(lineOf(room("prod/lan", 250, 24) + room("prod/wan", 10, 0))?.state).toBe("failed");
 });
+
+test("networkCategory counts the ranges of whereabouts, which the guard tells, beside those of the nodes", () => {
+  const room = (left: number): string =>
+    `levee_guard_network_addresses{network="prod/lan"} 62\nlevee_guard_network_addresses_left{network="prod/lan"} ${left}\n`;
+  const lineOf = (
+    left: number,
+    nodes: DaemonMetrics["nodes"],
+  ): ReturnType<typeof networkCategory>["lines"][number] | undefined =>
+    networkCategory(seen(), { ...guardSays(counts(0, 0, 0) + room(left)), nodes }).lines.at(-1);
+  const one: DaemonMetrics["nodes"] = new Map([["n1", { value: metricsOf("") }]]);
+  expect(lineOf(30, one)).toMatchObject({
+    code: "LVE0803",
+    state: "ok",
+    detail: "0 ranges on 1 node, 1 in the cluster",
+  });
+  expect(lineOf(6, new Map())).toMatchObject({
+    state: "warning",
+    detail: "1 of 1 range have few or none",
+    evidence: { "prod/lan in the cluster": "6 of 62 left" },
+  });
+  expect(lineOf(0, one)?.state).toBe("failed");
+});

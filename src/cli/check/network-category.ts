@@ -9,14 +9,16 @@ import { plural } from "../terminal/plural.ts";
 import { failedLine, goodLine, unknownLine, warningLine, type Category, type ClusterLine } from "./cluster-line.ts";
 import { leaderMetrics } from "./guard-lines.ts";
 
-/** What the guard says about network definitions, where one is installed, and the daemons about addresses. */
+/** What the guard says about network definitions, where one is installed; daemons and guard about addresses. */
 export function networkCategory(snapshot: Snapshot, { guards, nodes }: DaemonMetrics): Category {
   const { guard } = snapshot;
   const isAbsent = "value" in guard && guard.value === undefined;
   const leader = leaderMetrics(guards, snapshot);
   const ofGuard = isAbsent ? [] : [changedLine(leader, snapshot), overlapLine(leader)];
-  // Only Levee's daemons count addresses; whether they are there, and may be seen, is another check.
-  return { name: "networks", lines: [...ofGuard, ...(nodes.size === 0 ? [] : [addressLine(nodes)])] };
+  const shared = roomsIn(valueOr(leader, []), "levee_guard_network_addresses", "in the cluster");
+  // Whether Levee's daemons are there, and may be seen, is another check.
+  const isCounted = nodes.size + shared.length > 0;
+  return { name: "networks", lines: [...ofGuard, ...(isCounted ? [addressLine(nodes, shared)] : [])] };
 }
 
 const silent = { why: "the guard that leads cannot read network definitions, or is older", status: undefined };
@@ -55,17 +57,21 @@ function overlapLine(leader: Seen<readonly Metric[]>): ClusterLine {
 /** The threshold of the alert NetworkAddressesLow. */
 const shareMin = 0.1;
 
-function addressLine(nodes: DaemonMetrics["nodes"]): ClusterLine {
-  const rooms = [...nodes].flatMap(([node, seen]) => roomsOn(node, valueOr(seen, [])));
+/** host-local has its ranges on each node, whereabouts for the cluster. */
+function addressLine(nodes: DaemonMetrics["nodes"], shared: readonly RoomSeen[]): ClusterLine {
+  const own = [...nodes].flatMap(([node, seen]) => roomsIn(valueOr(seen, []), "levee_network_addresses", `on ${node}`));
+  const rooms = [...own, ...shared];
   const answered = [...nodes.values()].filter((seen) => "value" in seen).length;
-  if (answered === 0) return unknownLine("LVE0803", { why: "no daemon answers", status: undefined });
+  if (answered + shared.length === 0) return unknownLine("LVE0803", { why: "no daemon answers", status: undefined });
   const low = rooms
     .filter(({ left, total }) => left < total * shareMin || left === 0)
     .toSorted((one, other) => one.left - other.left);
   const evidence = Object.fromEntries(
-    low.map(({ network, node, left, total }) => [`${network} on ${node}`, `${left} of ${total} left`]),
+    low.map(({ network, place, left, total }) => [`${network} ${place}`, `${left} of ${total} left`]),
   );
-  if (low.length === 0) return goodLine("LVE0803", `${plural(rooms.length, "range")} on ${plural(answered, "node")}`);
+  const places = `${plural(own.length, "range")} on ${plural(answered, "node")}`;
+  const inCluster = shared.length === 0 ? "" : `, ${shared.length} in the cluster`;
+  if (low.length === 0) return goodLine("LVE0803", `${places}${inCluster}`);
   const detail = `${low.length} of ${plural(rooms.length, "range")} have few or none`;
   return low.some(({ left }) => left === 0)
     ? failedLine("LVE0803", detail, evidence)
@@ -74,17 +80,18 @@ function addressLine(nodes: DaemonMetrics["nodes"]): ClusterLine {
 
 interface RoomSeen {
   readonly network: string;
-  readonly node: string;
+  /** `on NODE`, or `in the cluster`. */
+  readonly place: string;
   readonly total: number;
   readonly left: number;
 }
 
-function roomsOn(node: string, metrics: readonly Metric[]): readonly RoomSeen[] {
+function roomsIn(metrics: readonly Metric[], family: string, place: string): readonly RoomSeen[] {
   const named = (wanted: string): readonly Metric[] => metrics.filter(({ name }) => name === wanted);
-  const totals = new Map(named("levee_network_addresses").map(({ labels, value }) => [labels["network"] ?? "", value]));
-  return named("levee_network_addresses_left").map(({ labels: { network = "" }, value }) => ({
+  const totals = new Map(named(family).map(({ labels, value }) => [labels["network"] ?? "", value]));
+  return named(`${family}_left`).map(({ labels: { network = "" }, value }) => ({
     network,
-    node,
+    place,
     total: totals.get(network) ?? 0,
     left: value,
   }));

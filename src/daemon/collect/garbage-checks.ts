@@ -1,7 +1,7 @@
 import { missingNetworksCheck, orphanLeasesCheck } from "../../readiness/garbage-rules.ts";
 import type { Lease } from "../../hands/lease.ts";
 import type { MissingNetwork } from "./missing-networks.ts";
-import type { NetworkRoom } from "./leases/network-room.ts";
+import type { NetworkRoom } from "../../lint/addresses/pool-room.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
 import type { Labels, MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";
 

@@ -67,6 +67,11 @@ export class NetworkKeeper {
     return this.#warnings;
   }
 
+  /** Undefined while the definitions cannot be read. */
+  get networks(): Iterable<WatchedNetwork> | undefined {
+    return this.#canSee() ? this.#networks.store.values() : undefined;
+  }
+
   async close(): Promise<void> {
     this.#cancel();
     await Promise.all([this.#networks.close(), this.#telling]);

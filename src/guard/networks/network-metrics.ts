@@ -1,3 +1,4 @@
+import type { NetworkRoom } from "../../lint/addresses/pool-room.ts";
 import { metricFamily, type MetricRow } from "../metrics/metric-family.ts";
 import type { NetworkWarning } from "./network-warning.ts";
 
@@ -31,6 +32,25 @@ export function networkMetrics(warnings: readonly NetworkWarning[] | undefined):
         warnings.filter(({ kind }) => kind === "overlap"),
         () => 1,
       ),
+    ),
+  ].join("");
+}
+
+/** Empty while nothing is known; no line for a network that holds no address. */
+export function addressMetrics(rooms: readonly NetworkRoom[] | undefined): string {
+  if (rooms === undefined) return "";
+  const rowsOf = (valueOf: (room: NetworkRoom) => number): readonly MetricRow[] =>
+    rooms.map((room) => [`{network="${room.network}"}`, valueOf(room)]);
+  return [
+    metricFamily(
+      "levee_guard_network_addresses",
+      "Addresses that whereabouts may give to pods of the cluster",
+      rowsOf(({ total }) => total),
+    ),
+    metricFamily(
+      "levee_guard_network_addresses_left",
+      "Addresses of these that no container holds",
+      rowsOf(({ left }) => left),
     ),
   ].join("");
 }

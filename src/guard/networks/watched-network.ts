@@ -3,6 +3,7 @@ import { resourceNameAnnotation } from "../../base/annotations.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import type { Named } from "../../kube/watch/object-store.ts";
+import type { AddressPool, WhereaboutsLeases } from "../../lint/addresses/address-reading.ts";
 import type { SegmentPools } from "../../lint/addresses/overlap.ts";
 import { readAddresses } from "../../lint/addresses/read-addresses.ts";
 import { configKey } from "../../lint/config-key.ts";
@@ -21,12 +22,21 @@ export interface WatchedNetwork extends Named {
   /** Absent for plugins that say nothing about their segment, and for definitions without ranges. */
   readonly segment?: { readonly key: string; readonly text: string };
   readonly pools: SegmentPools<unknown>["pools"];
+  /** The ranges of which whereabouts gives addresses. Absent without one, and for those that are too many to count. */
+  readonly counted?: readonly CountedPool[];
+}
+
+/** A range of whereabouts with what is needed to find its leases. */
+export interface CountedPool extends Pick<AddressPool, "ranges" | "subnet"> {
+  readonly leases: WhereaboutsLeases;
 }
 
 /** The longest configuration that a plugin may have; a longer one is compared, but not read. */
 const readableChars = 262_144;
 /** More ranges than a person writes. The rest is not compared. */
 const rangesMax = 64;
+/** The parts between many excluded addresses are ranges, too. */
+const countedRangesMax = 512;
 /** Names of interfaces and bridges have 15 characters, those of resources some more. */
 const segmentCharsMax = 400;
 const hashChars = 32;
@@ -58,16 +68,30 @@ interface Definition extends Named {
   readonly resourceName: string;
 }
 
-function rangesOf({ namespace, name, config, resourceName }: Definition): Pick<WatchedNetwork, "segment" | "pools"> {
+type ReadRanges = Pick<WatchedNetwork, "segment" | "pools" | "counted">;
+
+function rangesOf({ namespace, name, config, resourceName }: Definition): ReadRanges {
   const annotations = resourceName === "" ? {} : { [resourceNameAnnotation]: resourceName };
   const object = { title: networkTitle({ namespace, name }), namespace, name, annotations, locate: nowhere };
   const read = readNetwork({ ...object, config, isConfigNoText: false });
-  const segment = "code" in read ? undefined : networkSegment(read);
-  if ("code" in read || segment === undefined || segment.key.length > segmentCharsMax) return { pools: [] };
-  const pools = readAddresses(read).pools.map(({ ranges, leaseKey }) => ({ ranges, leaseKey }));
-  if (pools.length === 0) return { pools };
+  if ("code" in read) return { pools: [] };
+  const { pools } = readAddresses(read);
+  const segment = pools.length === 0 ? undefined : networkSegment(read);
+  if (segment === undefined || segment.key.length > segmentCharsMax) return { pools: [], ...countedOf(pools) };
   const { key, text } = segment;
-  return { segment: { key, text: firstChars(text, segmentCharsMax) }, pools: firstRanges(pools) };
+  return {
+    segment: { key, text: firstChars(text, segmentCharsMax) },
+    pools: firstRanges(pools.map(({ ranges, leaseKey }) => ({ ranges, leaseKey }))),
+    ...countedOf(pools),
+  };
+}
+
+function countedOf(pools: readonly AddressPool[]): Pick<WatchedNetwork, "counted"> {
+  const counted = pools.flatMap(({ ranges, subnet, leases }) =>
+    leases === undefined || ranges.length === 0 ? [] : [{ ranges, subnet, leases }],
+  );
+  const count = counted.reduce((sum, { ranges }) => sum + ranges.length, 0);
+  return count === 0 || count > countedRangesMax ? {} : { counted };
 }
 
 function firstRanges(pools: WatchedNetwork["pools"]): WatchedNetwork["pools"] {

@@ -12,7 +12,19 @@ export interface AddressPool {
   readonly leaseKey: string;
   /** A pod gets one address of each set; pools with the same number are alternatives. */
   readonly set: number;
+  /** Where whereabouts keeps its leases. Absent for other plugins. */
+  readonly leases?: WhereaboutsLeases;
   readonly span: JsonSpan;
+}
+
+/** Which IPPools of whereabouts have the leases of a range. */
+export interface WhereaboutsLeases {
+  /** `network_name`; empty for the unnamed network. */
+  readonly networkName: string;
+  /** Every IPPool of the network name counts, not only the range's own: an address is given once. */
+  readonly isShared: boolean;
+  /** Each node has an IPPool of its own, for a slice of the range. */
+  readonly isPerNode: boolean;
 }
 
 /** A value that the address plugin refuses, or with which pods cannot work. */

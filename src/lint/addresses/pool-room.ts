@@ -7,6 +7,20 @@ export interface PoolRoom {
   readonly left: number;
 }
 
+/** The room of one network definition. */
+export interface NetworkRoom extends PoolRoom {
+  /** `namespace/name`. */
+  readonly network: string;
+}
+
+/** A line per network in each scrape. */
+const roomsMax = 100;
+
+/** Those with the smallest share left, as far as metrics show them. */
+export function scarcestRooms(rooms: readonly NetworkRoom[]): readonly NetworkRoom[] {
+  return rooms.toSorted((one, other) => one.left / one.total - other.left / other.total).slice(0, roomsMax);
+}
+
 /** Of the set with the fewest left, as a pod needs an address of each. Undefined without ranges. */
 export function poolRoom(pools: readonly AddressPool[], taken: readonly string[]): PoolRoom | undefined {
   const addresses = taken.flatMap((text) => addressNumber(text) ?? []);
@@ -16,6 +30,11 @@ export function poolRoom(pools: readonly AddressPool[], taken: readonly string[]
     const used = addresses.filter((address) => ranges.some((range) => rangeHas(range, address))).length;
     return { total, left: Math.max(0, total - used) };
   });
-  const [scarcest] = sets.toSorted((one, other) => one.left - other.left || one.total - other.total);
-  return scarcest;
+  return scarcest(sets);
+}
+
+/** The room with the fewest addresses left. */
+export function scarcest(rooms: readonly PoolRoom[]): PoolRoom | undefined {
+  const [first] = rooms.toSorted((one, other) => one.left - other.left || one.total - other.total);
+  return first;
 }

@@ -1,10 +1,11 @@
 import { elementsOf, memberOf, isTrueMember, textMember, type JsonNode, type ObjectNode } from "../json-node.ts";
 import { shownValue } from "../lint-finding.ts";
 import { AddressFields, writtenText, type Placed } from "./address-fields.ts";
-import type { AddressPool, AddressProblem, AddressReading } from "./address-reading.ts";
+import type { AddressPool, AddressProblem, AddressReading, WhereaboutsLeases } from "./address-reading.ts";
 import {
   addressBlock,
   addressNumber,
+  addressText,
   rangeHas,
   rangeWithout,
   type AddressBlock,
@@ -28,10 +29,19 @@ export function whereaboutsPools(ipam: ObjectNode): AddressReading {
  * Unless it is switched off, whereabouts reserves every address in the whole cluster, so its pools know of each other
  * within one network name.
  */
-function leaseKeyOf(ipam: ObjectNode, range: string): string {
-  const isShared =
-    memberOf(ipam, "enable_overlapping_ranges") === undefined || isTrueMember(ipam, "enable_overlapping_ranges");
-  return `whereabouts ${textMember(ipam, "network_name") ?? ""} ${isShared ? "" : range}`;
+function leasesOf(ipam: ObjectNode): WhereaboutsLeases {
+  return {
+    networkName: textMember(ipam, "network_name") ?? "",
+    isShared:
+      memberOf(ipam, "enable_overlapping_ranges") === undefined || isTrueMember(ipam, "enable_overlapping_ranges"),
+    isPerNode: (textMember(ipam, "node_slice_size") ?? "") !== "",
+  };
+}
+
+/** whereabouts names a pool by its subnet, however the configuration writes it. */
+function leaseKeyOf({ networkName, isShared }: WhereaboutsLeases, { range, prefix }: AddressBlock): string {
+  const subnet = `${addressText({ family: range.family, value: range.first })}/${prefix}`;
+  return `whereabouts ${networkName} ${isShared ? "" : subnet}`;
 }
 
 interface RangeReading {
@@ -48,8 +58,9 @@ function rangeOf(ipam: ObjectNode, node: JsonNode, set: number): RangeReading {
   // The gateway is for all ranges; with several it may belong to another one.
   if (node === ipam && memberOf(ipam, "ipRanges") === undefined) fields.gateway(subnet, text);
   const ranges = givenBy(fields, node, found);
-  const leaseKey = leaseKeyOf(ipam, text);
-  const pool: AddressPool = { by: "whereabouts", ranges, subnet, leaseKey, set, span: found.node };
+  const leases = leasesOf(ipam);
+  const leaseKey = leaseKeyOf(leases, found.value.block);
+  const pool: AddressPool = { by: "whereabouts", ranges, subnet, leaseKey, set, leases, span: found.node };
   return { pool, problems: fields.problems };
 }
 
@@ -58,8 +69,12 @@ function givenBy(fields: AddressFields, node: JsonNode, found: Placed<WrittenRan
   const inside = { subnet: block.range, text: writtenText(found.node) };
   // A subnet of one or two addresses has no network and no broadcast address.
   const edge = block.range.last - block.range.first < 2n ? 0n : 1n;
-  const first = start ?? fields.inside("range_start", inside) ?? block.range.first + edge;
-  const last = end ?? fields.inside("range_end", inside) ?? block.range.last - edge;
+  const [lowest, highest] = [block.range.first + edge, block.range.last - edge];
+  const from = start ?? fields.inside("range_start", inside) ?? lowest;
+  const to = end ?? fields.inside("range_end", inside) ?? highest;
+  // It gives no pod those two addresses, even where the configuration begins or ends with them.
+  const first = from < lowest ? lowest : from;
+  const last = to > highest ? highest : to;
   if (first > last) {
     fields.problem(found.node, "the range's start is behind its end, so it is empty");
     return [];

@@ -3,7 +3,8 @@ import type { Namespace } from "../../../base/brand.ts";
 import type { Lease } from "../../../hands/lease.ts";
 import type { NetworkDefinition } from "../../../view/network-definition.ts";
 import { addressRooms } from "./address-rooms.ts";
-import { definitionsOf, type NetworkRoom } from "./network-room.ts";
+import type { NetworkRoom } from "../../../lint/addresses/pool-room.ts";
+import { definitionsOf } from "./definitions-of.ts";
 
 const usual = "/lab/cni/networks";
 

@@ -1,14 +1,10 @@
 import { join, normalize } from "node:path";
 import type { Lease } from "../../../hands/lease.ts";
 import { hostLocalDataDir } from "../../../lint/addresses/host-local-pools.ts";
-import { poolRoom } from "../../../lint/addresses/pool-room.ts";
+import { poolRoom, scarcestRooms, type NetworkRoom } from "../../../lint/addresses/pool-room.ts";
 import { readAddresses } from "../../../lint/addresses/read-addresses.ts";
 import { readNetwork, type ReadNetwork } from "../../../lint/read-network.ts";
 import type { NetworkDefinition } from "../../../view/network-definition.ts";
-import type { NetworkRoom } from "./network-room.ts";
-
-/** A line per network in each scrape, for each node of the cluster: those with the smallest share left. */
-const roomsMax = 100;
 
 /** How many addresses each network with leases has left on this node. One that cannot be read is left out. */
 export function addressRooms(
@@ -27,7 +23,7 @@ export function addressRooms(
     const room = poolRoom(pools, addresses);
     return room === undefined ? [] : [{ network: `${definition.namespace}/${definition.name}`, ...room }];
   });
-  return rooms.toSorted((one, other) => one.left / one.total - other.left / other.total).slice(0, roomsMax);
+  return scarcestRooms(rooms);
 }
 
 function readOf({ namespace, name, config }: NetworkDefinition): ReadNetwork | undefined {

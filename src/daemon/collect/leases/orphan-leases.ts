@@ -16,7 +16,8 @@ import { releaseLease } from "./release-lease.ts";
 import type { Lease } from "../../../hands/lease.ts";
 import { leaseFinding, leaseKey } from "./leases.ts";
 import { usualDataDir } from "./lease-conf.ts";
-import { definitionsOf, type NetworkRoom } from "./network-room.ts";
+import type { NetworkRoom } from "../../../lint/addresses/pool-room.ts";
+import { definitionsOf } from "./definitions-of.ts";
 import { freeBlank, freeSpent } from "./spent-leases.ts";
 
 /** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */

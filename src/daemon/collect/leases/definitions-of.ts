@@ -1,13 +1,5 @@
 import type { NetworkDefinition } from "../../../view/network-definition.ts";
 
-/** Addresses of host-local on this node for one network definition. */
-export interface NetworkRoom {
-  /** `namespace/name`. */
-  readonly network: string;
-  readonly total: number;
-  readonly left: number;
-}
-
 /** As many definitions as folders are looked at. */
 const definitionsMax = 500;
 const namePattern = /"name"\s*:\s*"([^"\\]{1,253})"/giu;
