@@ -133,7 +133,7 @@ function(values) [
       },
       {
         "alert": "NetworkAddressesLow",
-        "expr": "max by (cluster, node, instance, network) (levee_network_addresses_left)\n/ on (cluster, node, instance, network)\nmax by (cluster, node, instance, network) (levee_network_addresses)\n< " + text(values.thresholds.addressesLeft) + "\n",
+        "expr": "(\n  max by (cluster, node, instance, network) (levee_network_addresses_left)\n  / on (cluster, node, instance, network)\n  max by (cluster, node, instance, network) (levee_network_addresses)\n  or\n  max by (cluster, network) (levee_guard_network_addresses_left)\n  / on (cluster, network)\n  max by (cluster, network) (levee_guard_network_addresses)\n)\n< " + text(values.thresholds.addressesLeft) + "\n",
         "for": "10m",
         "keep_firing_for": "15m",
         "labels": {
@@ -142,14 +142,14 @@ function(values) [
           "product": "levee"
         },
         "annotations": {
-          "summary": "A network has few addresses left on a node.",
-          "description": "The range of {{ $labels.network }} on {{ $labels.node }}{{ if not $labels.node }}{{ $labels.instance }}{{ end }} has {{ $value | humanizePercentage }} of its addresses left. Without any, pods with this network do not start there.",
+          "summary": "A network has few addresses left.",
+          "description": "The range of {{ $labels.network }}{{ if $labels.node }} on {{ $labels.node }}{{ else if $labels.instance }} on {{ $labels.instance }}{{ else }} in the cluster{{ end }} has {{ $value | humanizePercentage }} of its addresses left. Without any, pods with this network do not start there.",
           "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
         }
       },
       {
         "alert": "NetworkAddressesLow",
-        "expr": "max by (cluster, node, instance, network) (levee_network_addresses_left) == 0",
+        "expr": "(\n  max by (cluster, node, instance, network) (levee_network_addresses_left)\n  or\n  max by (cluster, network) (levee_guard_network_addresses_left)\n)\n== 0\n",
         "for": "5m",
         "keep_firing_for": "15m",
         "labels": {
@@ -158,40 +158,8 @@ function(values) [
           "product": "levee"
         },
         "annotations": {
-          "summary": "A network has no addresses left on a node.",
-          "description": "Every address of {{ $labels.network }} on {{ $labels.node }}{{ if not $labels.node }}{{ $labels.instance }}{{ end }} is taken. No further pod with this network starts there.",
-          "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
-        }
-      },
-      {
-        "alert": "NetworkAddressesLow",
-        "expr": "max by (cluster, network) (levee_guard_network_addresses_left)\n/ on (cluster, network)\nmax by (cluster, network) (levee_guard_network_addresses)\n< " + text(values.thresholds.addressesLeft) + "\n",
-        "for": "10m",
-        "keep_firing_for": "15m",
-        "labels": {
-          "severity": "warning",
-          "component": "cni",
-          "product": "levee"
-        },
-        "annotations": {
-          "summary": "A network has few addresses left in the cluster.",
-          "description": "The range of {{ $labels.network }}, from which whereabouts gives addresses, has {{ $value | humanizePercentage }} of them left. Without any, pods with this network do not start.",
-          "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
-        }
-      },
-      {
-        "alert": "NetworkAddressesLow",
-        "expr": "max by (cluster, network) (levee_guard_network_addresses_left) == 0",
-        "for": "5m",
-        "keep_firing_for": "15m",
-        "labels": {
-          "severity": "critical",
-          "component": "cni",
-          "product": "levee"
-        },
-        "annotations": {
-          "summary": "A network has no addresses left in the cluster.",
-          "description": "Every address that whereabouts has for {{ $labels.network }} is taken. No further pod with this network starts.",
+          "summary": "A network has no addresses left.",
+          "description": "Every address of {{ $labels.network }}{{ if $labels.node }} on {{ $labels.node }}{{ else if $labels.instance }} on {{ $labels.instance }}{{ else }} in the cluster{{ end }} is taken. No further pod with this network starts there.",
           "runbook_url": "" + text(values.runbooks) + "/NetworkAddressesLow.md"
         }
       }
