@@ -19,7 +19,7 @@ import { needsServer } from "../needs-server.ts";
 import { mergePatch, PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
 import { releaseFolder } from "../shipped/release-text.ts";
-import { until } from "../until.ts";
+import { pause, until } from "../until.ts";
 
 const { group, beforeAll, afterAll } = needsServer("argocd-gitops", missingForKubeControllers());
 
@@ -167,6 +167,33 @@ group("deploy/gitops under Argo CD", () => {
   );
 
   test(
+    "what comes after a network waits until the guard has said that it is ready",
+    async () => {
+      git.commit({ "apps/readiness/network.yaml": readinessAndWhatFollows });
+      refreshSet();
+      const isWaiting = ({ phase, message }: ApplicationState): boolean =>
+        phase === "Running" && message.includes("waiting for healthy state of levee.dev/NetworkReadiness/vlan");
+      await untilApplication("infra-readiness", "waits for the guard", isWaiting);
+      const inVain = [
+        { status: "True", forMs: -60_000 },
+        { status: "False", forMs: 3_600_000 },
+      ];
+      for (const verdict of inVain) {
+        await sayReady(verdict);
+        await pause(8000); // Argo CD hears of it by its watch, and goes on at once where it may
+        expect([verdict, isWaiting(await argo.application("infra-readiness"))]).toEqual([verdict, true]);
+        expect(server.must(["-n", "default", "get", "configmap", "follows", "--ignore-not-found"])).toBe("");
+      }
+      await sayReady({ status: "True", forMs: 3_600_000 });
+      await untilApplication("infra-readiness", "is synced and healthy", isDone);
+      expect(server.must(["-n", "default", "get", "configmap", "follows", "-o", "name"]).trim()).toBe(
+        "configmap/follows",
+      );
+    },
+    longMs,
+  );
+
+  test(
     "vendored files get their waves by kustomize, and CDI is waited for",
     async () => {
       const set = "argocd/applicationset.yaml";
@@ -251,6 +278,29 @@ function revert(): string {
 function untilConfirmationIsAsked(commit: string): Promise<true> {
   const isAsked = ({ revision, message }: ApplicationState): boolean => revision === commit && /confirm/u.test(message);
   return untilApplication("infra-levee", "waits for a confirmation", isAsked);
+}
+
+const readinessAndWhatFollows = `apiVersion: levee.dev/v1alpha1
+kind: NetworkReadiness
+metadata: { name: vlan, namespace: default, annotations: { ${waveKey}: "1" } }
+spec: { network: vlan }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: follows, namespace: default, annotations: { ${waveKey}: "2" } }
+`;
+
+/** What the guard writes: a verdict on the present version that holds for so long from now. */
+async function sayReady({ status, forMs }: { readonly status: string; readonly forMs: number }): Promise<void> {
+  const condition = { type: "Ready", status, reason: "Looked", message: "looked", lastTransitionTime: isoSecond(0) };
+  const times = { observedAt: isoSecond(0), expiresAt: isoSecond(forMs) };
+  const body = { status: { ...times, observedGeneration: 1, conditions: [condition] } };
+  const path = "/apis/levee.dev/v1alpha1/namespaces/default/networkreadinesses/vlan/status";
+  expect((await server.ask({ method: "PATCH", path, body, type: mergePatch })).code).toBe(200);
+}
+
+function isoSecond(fromNowMs: number): string {
+  return `${new Date(Date.now() + fromNowMs).toISOString().slice(0, 19)}Z`;
 }
 
 /** The operator's definitions as far as Argo CD needs them; under its names and with nothing of its text. */
