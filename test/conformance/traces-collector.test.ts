@@ -66,9 +66,14 @@ class RunningCollector implements AsyncDisposable {
     return this.#output;
   }
 
+  /** The spans that are printed whole, as the output comes in pieces. The earliest is first. */
   named(name: string): readonly PrintedSpan[] {
     const spans = this.#output.split(/^Span #\d+$/mu).slice(1);
-    return spans.map((text) => new PrintedSpan(text)).filter((span) => span.field("Name") === name);
+    return spans
+      .filter((text) => /^ +Status message +:.*\n/mu.test(text))
+      .map((text) => new PrintedSpan(text))
+      .filter((span) => span.field("Name") === name)
+      .toSorted((one, other) => one.timeMs("Start time") - other.timeMs("Start time"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -108,6 +113,11 @@ test.skipIf(program === undefined)(
     const [good, bad] = await lab.until(
       "both calls are there",
       () => Promise.resolve(pairOf(collector.named("CNI ADD"))),
+      90_000,
+    );
+    await lab.until(
+      "both calls' plugins are there",
+      () => Promise.resolve(pairOf(collector.named("ADD second"))),
       90_000,
     );
     expectCall(good);

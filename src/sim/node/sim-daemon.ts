@@ -15,6 +15,7 @@ import type { SimApi } from "../api/sim-api.ts";
 import { SimApiClient } from "../api/sim-api-client.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 import type { SimNode } from "./sim-node.ts";
+import "./late-parts.ts";
 
 const software = "levee simulated";
 /** The pauses of the kubelet before it starts a container again. */
