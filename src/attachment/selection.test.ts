@@ -368,6 +368,8 @@ test("parseSelection repeats no endless text in its errors, and looks at no more
   // The one that is wrong comes first, and is not looked at.
   const many = refusal(() => parse(`A!,${"a,".repeat(100_000)}`));
   expect(many.message).toBe("parsePodNetworkAnnotation: a pod may ask for at most 64 networks: it asks for 100002");
+  const objects = refusal(() => parse(`[{"name":"A!"}${',{"name":"a"}'.repeat(19_000)}]`));
+  expect(objects.message).toBe("parsePodNetworkAnnotation: a pod may ask for at most 64 networks: it asks for 19001");
 });
 
 describe("defaultNetworkOf", () => {

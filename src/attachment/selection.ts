@@ -21,11 +21,9 @@ const networksMax = 64;
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
   if (trimSpace(annotation) === "") return [];
   // Multus' own test for the grammar: the short form contains none of these characters.
-  const elements = /[[{"]/.test(annotation)
+  return /[[{"]/.test(annotation)
     ? parseJsonForm(annotation, podNamespace)
     : parseShortForm(annotation, podNamespace);
-  refuseTooMany(elements.length);
-  return elements;
 }
 
 function refuseTooMany(count: number): void {
@@ -63,9 +61,10 @@ function parseJsonForm(annotation: string, podNamespace: Namespace): SelectionEl
   if (kind !== "array") {
     throw invalid(`${jsonPrefix}json: cannot unmarshal ${kind} into Go value of type []*types.NetworkSelectionElement`);
   }
-  return arrayElements(text).map((element, index) =>
-    parseElement(element, { podNamespace, index, prefix: jsonPrefix }),
-  );
+  const elements = arrayElements(text);
+  // Here too, before they are read: 256 KiB of elements would block the daemon for a second.
+  refuseTooMany(elements.length);
+  return elements.map((element, index) => parseElement(element, { podNamespace, index, prefix: jsonPrefix }));
 }
 
 function readJson(annotation: string): JsonText {
