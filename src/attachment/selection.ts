@@ -21,9 +21,7 @@ const networksMax = 64;
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
   if (trimSpace(annotation) === "") return [];
   // Multus' own test for the grammar: the short form contains none of these characters.
-  return /[[{"]/.test(annotation)
-    ? parseJsonForm(annotation, podNamespace)
-    : parseShortForm(annotation, podNamespace);
+  return /[[{"]/.test(annotation) ? parseJsonForm(annotation, podNamespace) : parseShortForm(annotation, podNamespace);
 }
 
 function refuseTooMany(count: number): void {
