@@ -1,6 +1,7 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { defaultNetworkAnnotation } from "../base/annotations.ts";
 import { LeveeError } from "../base/errors.ts";
+import { tooLongWish, wishCharsMax } from "../base/long-annotation.ts";
 import { firstChars } from "../base/short-text.ts";
 import { trimSpace } from "../base/trim-space.ts";
 import { ifnameBytesMax, kernelProblem } from "../cni/interface-name.ts";
@@ -19,6 +20,11 @@ const networksMax = 64;
  * them.
  */
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
+  const tooLong = tooLongWish(annotation);
+  if (tooLong !== undefined)
+    throw invalid(
+      `parsePodNetworkAnnotation: the annotation may have at most ${wishCharsMax} characters: it has ${shown(tooLong)}`,
+    );
   if (trimSpace(annotation) === "") return [];
   // Multus' own test for the grammar: the short form contains none of these characters.
   return /[[{"]/.test(annotation) ? parseJsonForm(annotation, podNamespace) : parseShortForm(annotation, podNamespace);
@@ -60,7 +66,7 @@ function parseJsonForm(annotation: string, podNamespace: Namespace): SelectionEl
     throw invalid(`${jsonPrefix}json: cannot unmarshal ${kind} into Go value of type []*types.NetworkSelectionElement`);
   }
   const elements = arrayElements(text);
-  // Here too, before they are read: 256 KiB of elements would block the daemon for a second.
+  // Here too, before they are read: so many elements would block the daemon.
   refuseTooMany(elements.length);
   return elements.map((element, index) => parseElement(element, { podNamespace, index, prefix: jsonPrefix }));
 }
@@ -76,7 +82,7 @@ function readJson(annotation: string): JsonText {
 
 function parseShortForm(annotation: string, podNamespace: Namespace): SelectionElement[] {
   const items = annotation.split(",");
-  // Check the count first: parsing 256 KiB of commas would block the daemon for half a second.
+  // Check the count first: parsing so many would block the daemon.
   refuseTooMany(items.length);
   return items.map((item) => parseShortItem(trimSpace(item), podNamespace));
 }
