@@ -5,8 +5,9 @@ use crate::builtin::conf::Conf;
 use crate::builtin::go::address::mac_text;
 use crate::builtin::go::words::{errno_words, link_words};
 use crate::builtin::ipam::Ipam;
-use crate::builtin::kernel::links::{delete_link, link_by_name, Link};
+use crate::builtin::kernel::links::{link_by_name, Link};
 use crate::builtin::kernel::namespaces::{Namespace, NoNamespace};
+use crate::builtin::kernel::removal::remove_link;
 use crate::builtin::kernel::validate::{validate_ips, validate_routes};
 use crate::builtin::result::{CniResult, Interface};
 use crate::builtin::{Edition, Failure, PluginCall, Unsupported};
@@ -113,11 +114,11 @@ pub fn remove(call: &PluginCall) -> Result<(), String> {
         Err(NoNamespace::Gone(_)) => return Ok(()),
         other => other.map_err(NoNamespace::message)?,
     };
-    match link_by_name(&container.netlink, &call.ifname) {
-        Ok(_) => {}
+    let link = match link_by_name(&container.netlink, &call.ifname) {
+        Ok(link) => link,
         Err(error) if error.raw_os_error() == Some(sys::ENODEV) => return Ok(()),
         Err(error) => return Err(format!("failed to lookup \"{}\": {}", call.ifname, link_words(&error))),
-    }
-    delete_link(&container.netlink, &call.ifname)
+    };
+    remove_link(&container, link.index)
         .map_err(|error| format!("failed to delete \"{}\": {}", call.ifname, errno_words(&error)))
 }

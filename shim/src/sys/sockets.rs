@@ -17,6 +17,8 @@ pub const SOCK_CLOEXEC: c_int = 0o2_000_000;
 const SOL_SOCKET: c_int = 1;
 const SO_PEERCRED: c_int = 17;
 const SO_NETNS_COOKIE: c_int = 71;
+const SOL_NETLINK: c_int = 270;
+const NETLINK_ADD_MEMBERSHIP: c_int = 1;
 const CLONE_NEWNET: c_int = 0x4000_0000;
 
 #[repr(C)]
@@ -51,6 +53,7 @@ extern "C" {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     fn connect(fd: c_int, address: *const c_void, length: u32) -> c_int;
     fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut u32) -> c_int;
+    fn setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, length: u32) -> c_int;
     fn unshare(kinds: c_int) -> c_int;
     fn setns(fd: c_int, kind: c_int) -> c_int;
     fn if_nametoindex(name: *const c_char) -> c_uint;
@@ -81,6 +84,13 @@ pub fn netns_cookie(fd: RawFd) -> io::Result<u64> {
     let pointer: *mut u64 = &mut cookie;
     check(unsafe { getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, pointer.cast(), &mut length) })?;
     Ok(cookie)
+}
+
+/// From now on a netlink socket also receives what the kernel tells this group.
+pub fn join_netlink_group(fd: RawFd, group: u32) -> io::Result<()> {
+    let length = std::mem::size_of::<u32>() as u32;
+    let pointer: *const u32 = &group;
+    check(unsafe { setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, pointer.cast(), length) }).map(drop)
 }
 
 pub fn enter_netns(fd: RawFd) -> io::Result<()> {
