@@ -28,7 +28,8 @@ const NLM_F_DUMP_INTR: u16 = 0x10;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NETLINK_ROUTE: i32 = 0;
-const RTNLGRP_LINK: u32 = 1;
+/// The group of changes of links, as a bit.
+const RTMGRP_LINK: u32 = 1;
 const HEADER_BYTES: usize = 16;
 /// The kernel's answers are at most 32 KiB each.
 const ANSWER_BYTES: usize = 64 * 1024;
@@ -133,7 +134,7 @@ impl Netlink {
     /// A socket that receives every change of links in the namespace of this process.
     pub fn open_for_link_changes() -> io::Result<Netlink> {
         let netlink = Netlink::open()?;
-        sys::join_netlink_group(netlink.socket.as_raw_fd(), RTNLGRP_LINK).map(|()| netlink)
+        sys::join_netlink_groups(netlink.socket.as_raw_fd(), RTMGRP_LINK).map(|()| netlink)
     }
 
     /// Waits for the next changes, and passes each of them on.

@@ -17,8 +17,6 @@ pub const SOCK_CLOEXEC: c_int = 0o2_000_000;
 const SOL_SOCKET: c_int = 1;
 const SO_PEERCRED: c_int = 17;
 const SO_NETNS_COOKIE: c_int = 71;
-const SOL_NETLINK: c_int = 270;
-const NETLINK_ADD_MEMBERSHIP: c_int = 1;
 const CLONE_NEWNET: c_int = 0x4000_0000;
 
 #[repr(C)]
@@ -34,6 +32,16 @@ struct PeerCredentials {
 pub struct UnixAddress {
     family: u16,
     path: [u8; 108],
+}
+
+/// `struct sockaddr_nl`.
+#[repr(C)]
+#[derive(Default)]
+struct NetlinkAddress {
+    family: u16,
+    padding: u16,
+    number: u32,
+    groups: u32,
 }
 
 impl UnixAddress {
@@ -53,7 +61,7 @@ extern "C" {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     fn connect(fd: c_int, address: *const c_void, length: u32) -> c_int;
     fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut u32) -> c_int;
-    fn setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, length: u32) -> c_int;
+    fn bind(fd: c_int, address: *const c_void, length: u32) -> c_int;
     fn unshare(kinds: c_int) -> c_int;
     fn setns(fd: c_int, kind: c_int) -> c_int;
     fn if_nametoindex(name: *const c_char) -> c_uint;
@@ -86,11 +94,13 @@ pub fn netns_cookie(fd: RawFd) -> io::Result<u64> {
     Ok(cookie)
 }
 
-/// From now on a netlink socket also receives what the kernel tells this group.
-pub fn join_netlink_group(fd: RawFd, group: u32) -> io::Result<()> {
-    let length = std::mem::size_of::<u32>() as u32;
-    let pointer: *const u32 = &group;
-    check(unsafe { setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, pointer.cast(), length) }).map(drop)
+/// From now on a netlink socket also receives what the kernel tells these groups, one bit each. The kernel chooses the
+/// socket's own number, without which it hears nothing.
+pub fn join_netlink_groups(fd: RawFd, groups: u32) -> io::Result<()> {
+    let address = NetlinkAddress { family: AF_NETLINK as u16, groups, ..NetlinkAddress::default() };
+    let length = std::mem::size_of::<NetlinkAddress>() as u32;
+    let pointer: *const NetlinkAddress = &address;
+    check(unsafe { bind(fd, pointer.cast(), length) }).map(drop)
 }
 
 pub fn enter_netns(fd: RawFd) -> io::Result<()> {
