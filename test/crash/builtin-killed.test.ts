@@ -64,7 +64,9 @@ function instantsOfAll(): readonly (readonly [name: string, count: number])[] {
     const name = key.split(" ")[1] ?? "";
     most.set(name, Math.max(count, most.get(name) ?? 0));
   }
-  return [...most].filter(([name]) => !isSkipped(name)).flatMap(([name, count]) => range(count).map((at) => [name, at]));
+  return [...most]
+    .filter(([name]) => !isSkipped(name))
+    .flatMap(([name, count]) => range(count).map((at) => [name, at]));
 }
 
 function range(count: number): readonly number[] {
