@@ -8,7 +8,14 @@ import { storeObjects } from "./console/stored-objects.ts";
 import { needsServer } from "./needs-server.ts";
 import { daemonToken, daemonUser, mergePatch, PolicyServer, untilServed } from "./policy-server.ts";
 import { auditedReads, mostInASecond, readsPolicy, type AuditedRead } from "./scale/audited-reads.ts";
-import { clusterObjects, networkConfig, networkName, networksPath, nodeName, podName } from "./scale/cluster-objects.ts";
+import {
+  clusterObjects,
+  networkConfig,
+  networkName,
+  networksPath,
+  nodeName,
+  podName,
+} from "./scale/cluster-objects.ts";
 import { DaemonFleet } from "./scale/daemon-fleet.ts";
 import type { Seen } from "./scale/fleet-words.ts";
 import { serverCounters, type ServerCounters } from "./scale/server-counters.ts";
@@ -23,7 +30,8 @@ const networks = asked("LEVEE_NETWORKS", 50);
 const restSeconds = asked("LEVEE_REST_SECONDS", 60);
 /** A kubelet's and a runtime's start spread a real rollout more than that. */
 const startAtOnce = 8;
-const network = "NetworkAttachmentDefinition";
+/** A label of the server's counters. */
+const network = "(?:NetworkAttachmentDefinition|network-attachment-definitions)";
 
 let server: PolicyServer;
 let fleet: DaemonFleet;
@@ -47,6 +55,7 @@ group(`${daemons} daemons, ${pods} pods, ${networks} networks`, () => {
   test(
     "first lists come from the server's memory",
     async () => {
+      await fillCaches();
       const before = await look();
       const nodes = Array.from({ length: daemons }, (_, at) => nodeName(at));
       const place = { server: server.url, caFile: server.caFile, token: daemonToken };
@@ -58,6 +67,51 @@ group(`${daemons} daemons, ${pods} pods, ${networks} networks`, () => {
       report("start", cost);
       expect(cost.podsFromEtcd).toBe(0);
       expect(cost.reads.length).toBeLessThanOrEqual(6 * daemons);
+    },
+    longMs,
+  );
+
+  test(
+    "a changed network is one event for each daemon, and no request",
+    async () => {
+      for (const turn of [1, 2, 3]) {
+        const before = await look();
+        const { answeredMs, objectBytes, saw } = await changeNetwork(`turn-${turn}`);
+        await settled();
+        const cost = await since(before);
+        const [first, last] = [saw.firstMs, saw.lastMs].map((ms) => Math.round(ms - answeredMs));
+        report(
+          `a changed network of ${objectBytes} bytes, first daemon after ${first} ms, last after ${last} ms`,
+          cost,
+        );
+        expect(saw.times).toBe(daemons);
+        expect(cost.watchEvents).toBe(daemons);
+        expect(listsOf(cost.reads)).toEqual([]);
+        // The object, and what bookmarks come meanwhile.
+        expect(cost.bytes.received / daemons).toBeLessThan(objectBytes + 1_500);
+      }
+    },
+    longMs,
+  );
+
+  test(
+    "a changed pod is told to its daemon only",
+    async () => {
+      const before = await look();
+      const changed = Math.min(50, daemons);
+      for (let at = 0; at < changed; at += 1) {
+        const body = {
+          metadata: { annotations: { "k8s.v1.cni.cncf.io/networks": "networks/net-0001,networks/net-0002" } },
+        };
+        const path = `/api/v1/namespaces/apps/pods/${podName(at)}`;
+        const { code, text } = await server.ask({ method: "PATCH", path, body, type: mergePatch });
+        if (code !== 200) throw new Error(`${path}: ${code} ${text}`);
+      }
+      const saw = await until("the daemons have seen it", async () => (await fleet.state()).seen["a pod"]);
+      await settled();
+      const cost = await since(before);
+      report(`${changed} changed pods`, cost);
+      expect((await fleet.state()).seen["a pod"]?.times ?? saw.times).toBe(changed);
     },
     longMs,
   );
@@ -79,46 +133,6 @@ group(`${daemons} daemons, ${pods} pods, ${networks} networks`, () => {
     longMs,
   );
 
-  test(
-    "a changed network is one event for each daemon, and no request",
-    async () => {
-      for (const turn of [1, 2, 3]) {
-        const before = await look();
-        const { answeredMs, objectBytes, saw } = await changeNetwork(`turn-${turn}`);
-        await settled();
-        const cost = await since(before);
-        const [first, last] = [saw.firstMs, saw.lastMs].map((ms) => Math.round(ms - answeredMs));
-        report(`a changed network of ${objectBytes} bytes, first daemon after ${first} ms, last after ${last} ms`, cost);
-        expect(saw.times).toBe(daemons);
-        expect(cost.watchEvents).toBe(daemons);
-        expect(listsOf(cost.reads)).toEqual([]);
-        // The object, and what bookmarks come meanwhile.
-        expect(cost.bytes.received / daemons).toBeLessThan(objectBytes + 1_500);
-      }
-    },
-    longMs,
-  );
-
-  test(
-    "a changed pod is told to its daemon only",
-    async () => {
-      const before = await look();
-      const changed = Math.min(50, daemons);
-      for (let at = 0; at < changed; at += 1) {
-        const body = { metadata: { annotations: { "k8s.v1.cni.cncf.io/networks": "networks/net-0001,networks/net-0002" } } };
-        const path = `/api/v1/namespaces/apps/pods/${podName(at)}`;
-        const { code, text } = await server.ask({ method: "PATCH", path, body, type: mergePatch });
-        if (code !== 200) throw new Error(`${path}: ${code} ${text}`);
-      }
-      const saw = await until("the daemons have seen it", async () => (await fleet.state()).seen["a pod"]);
-      await settled();
-      const cost = await since(before);
-      report(`${changed} changed pods`, cost);
-      expect((await fleet.state()).seen["a pod"]?.times ?? saw.times).toBe(changed);
-    },
-    longMs,
-  );
-
   for (const awayMs of [0, 60_000])
     test(
       `they come back without a herd when the API server was away for ${awayMs / 1_000} s`,
@@ -131,7 +145,9 @@ group(`${daemons} daemons, ${pods} pods, ${networks} networks`, () => {
         const readyMs = Date.now();
         const { saw } = await changeNetwork(`after-${awayMs}`);
         const allMs = saw.lastMs - readyMs;
-        await until("all follow again", async () => (await fleet.state()).failing === 0 || undefined, { timeoutMs: 300_000 });
+        await until("all follow again", async () => (await fleet.state()).failing === 0 || undefined, {
+          timeoutMs: 300_000,
+        });
         const reads = await auditedReads(server.auditFile, beforeMs);
         const lists = listsOf(reads);
         const after = await fleet.state();
@@ -151,7 +167,9 @@ group(`${daemons} daemons, ${pods} pods, ${networks} networks`, () => {
         };
         console.log(`away for ${awayMs} ms: ${JSON.stringify(say)}`);
         expect(after).toMatchObject({ pods, networks: daemons * networks, missedEvents: 0 });
-        expect(lists.length).toBeLessThanOrEqual(3 * 2 * daemons);
+        // Two lists each, spread over half a minute; at random, so some seconds have more.
+        expect(lists.length).toBeLessThanOrEqual(2 * 2 * daemons);
+        expect(mostInASecond(lists)).toBeLessThanOrEqual(2 * ((2 * daemons) / 30) + 10);
       },
       longMs,
     );
@@ -231,6 +249,15 @@ async function changeNetwork(mark: string): Promise<{ answeredMs: number; object
     { timeoutMs: 300_000 },
   );
   return { answeredMs, objectBytes: text.length, saw };
+}
+
+/** Until its caches are full, a server that has just started turns lists away. */
+async function fillCaches(): Promise<void> {
+  for (const path of ["/api/v1/pods", networksPath])
+    await until(`${path} is served from memory`, async () => {
+      const { code } = await server.ask({ method: "GET", path: `${path}?resourceVersion=0&labelSelector=none` });
+      return code === 200 || undefined;
+    });
 }
 
 /** What was sent has been counted. */

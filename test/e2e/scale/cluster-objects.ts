@@ -85,7 +85,9 @@ function podObject(at: number, nodes: number): StoredObject {
           "k8s.v1.cni.cncf.io/networks": `networks/${network}`,
           "k8s.v1.cni.cncf.io/network-status": networkStatus(at, network),
         },
-        ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: owner, uid: `uid-of-${owner}`, controller: true }],
+        ownerReferences: [
+          { apiVersion: "apps/v1", kind: "ReplicaSet", name: owner, uid: `uid-of-${owner}`, controller: true },
+        ],
         managedFields: [...managedBy("kube-controller-manager", "f:containers"), ...managedBy("kubelet", "f:status")],
       },
       spec: podSpec(nodeName(at % nodes)),
@@ -106,7 +108,8 @@ function podSpec(node: string): object {
     containers: [
       {
         name: "main",
-        image: "registry.example.com/teams/payments/web@sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        image:
+          "registry.example.com/teams/payments/web@sha256:0000000000000000000000000000000000000000000000000000000000000000",
         imagePullPolicy: "IfNotPresent",
         env,
         ports: [{ containerPort: 8_080, protocol: "TCP" }],
@@ -118,7 +121,9 @@ function podSpec(node: string): object {
       },
     ],
     volumes: [{ name: "config", configMap: { name: "app", defaultMode: 420 } }],
-    tolerations: [{ key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }],
+    tolerations: [
+      { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+    ],
   };
 }
 
@@ -134,7 +139,15 @@ function podStatus(at: number): object {
     podIPs: [{ ip: address }],
     conditions: types.map((type) => ({ type, status: "True", lastProbeTime: null, lastTransitionTime: time })),
     containerStatuses: [
-      { name: "main", ready: true, started: true, restartCount: 0, image: "web", imageID: "web", state: { running: { startedAt: time } } },
+      {
+        name: "main",
+        ready: true,
+        started: true,
+        restartCount: 0,
+        image: "web",
+        imageID: "web",
+        state: { running: { startedAt: time } },
+      },
     ],
   };
 }
@@ -151,5 +164,7 @@ function networkStatus(at: number, network: string): string {
 function managedBy(manager: string, field: string): readonly object[] {
   const fields = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`f:field-${at}`, {}]));
   const time = "2026-01-01T00:00:00Z";
-  return [{ manager, operation: "Update", apiVersion: "v1", time, fieldsType: "FieldsV1", fieldsV1: { [field]: fields } }];
+  return [
+    { manager, operation: "Update", apiVersion: "v1", time, fieldsType: "FieldsV1", fieldsV1: { [field]: fields } },
+  ];
 }

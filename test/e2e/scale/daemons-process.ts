@@ -61,6 +61,8 @@ function health(): Omit<FleetAnswer, "seen"> {
     lists: sum(({ pods, networks }) => pods.lists + networks.lists),
     reconnects: sum(({ pods, networks }) => pods.reconnects + networks.reconnects),
     missedEvents: sum(({ pods, networks }) => pods.missedEvents + networks.missedEvents),
-    failing: sum(({ pods, networks }) => Number(pods.lastError !== undefined) + Number(networks.lastError !== undefined)),
+    failing: sum(
+      ({ pods, networks }) => Number(pods.lastError !== undefined) + Number(networks.lastError !== undefined),
+    ),
   };
 }
