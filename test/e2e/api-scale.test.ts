@@ -85,7 +85,8 @@ group(`${daemons} daemons, ${pods} pods, ${networks} networks`, () => {
           cost,
         );
         expect(saw.times).toBe(daemons);
-        expect(cost.watchEvents).toBe(daemons);
+        // The server counts bookmarks too, of which there is one a minute for each watch.
+        expect(cost.watchEvents).toBeWithin(daemons, 1.2 * daemons + 10);
         expect(listsOf(cost.reads)).toEqual([]);
         // The object, and what bookmarks come meanwhile.
         expect(cost.bytes.received / daemons).toBeLessThan(objectBytes + 1_500);

@@ -3,7 +3,7 @@ export interface FleetTally {
   nodes: number;
   steps: number;
   simulatedMs: number;
-  /** Lists and watches by second: all nodes together. */
+  /** Lists, those at the beginning of a watch too, and watches by second: all nodes together. */
   readonly lists: number[];
   readonly watches: number[];
   /** By minute. */

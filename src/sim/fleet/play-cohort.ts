@@ -171,7 +171,7 @@ class FleetCohort {
     if (minute === undefined) return;
     if (event.kind === "api") {
       const second = Math.floor((nowMs - (this.#beganMs ?? 0)) / 1_000);
-      count(event.what === "list" ? this.#tally.lists : this.#tally.watches, second);
+      count(event.what === "watch" ? this.#tally.watches : this.#tally.lists, second);
     }
     if (event.kind === "daemon" && event.what === "is killed") count(this.#tally.kills, minute);
   }
