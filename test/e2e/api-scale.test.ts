@@ -27,7 +27,7 @@ const longMs = 1_200_000;
 const daemons = asked("LEVEE_DAEMONS", 100);
 const pods = asked("LEVEE_PODS", 5_000);
 const networks = asked("LEVEE_NETWORKS", 50);
-const restSeconds = 60 * asked("LEVEE_REST_MINUTES", 2.5);
+const restSeconds = 60 * asked("LEVEE_REST_MINUTES", 1);
 /** A kubelet's and a runtime's start spread a real rollout more than that. */
 const startAtOnce = 8;
 /** A label of the server's counters. */
