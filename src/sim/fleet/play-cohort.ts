@@ -187,11 +187,14 @@ class FleetCohort {
     }
     if (what === "failed") count(this.#tally.failedTries, minute);
     if (what === "gone") count(this.#tally.deleted, minute);
-    if (what !== "running" || sinceMs === undefined) return;
+    if (what === "running" && sinceMs !== undefined) this.#attached(pod, minute, nowMs - sinceMs);
+  }
+
+  #attached(pod: string, minute: number, waitedMs: number): void {
     count(this.#tally.attached, minute);
     const isCritical = pod.startsWith("kube-system/");
-    countWait(isCritical ? this.#tally.criticalWaits : this.#tally.waits, nowMs - sinceMs);
-    if (isCritical) keepMost(this.#tally.criticalWaitMsMax, minute, nowMs - sinceMs);
+    countWait(isCritical ? this.#tally.criticalWaits : this.#tally.waits, waitedMs);
+    if (isCritical) keepMost(this.#tally.criticalWaitMsMax, minute, waitedMs);
   }
 
   /** Of the present node's time. */
