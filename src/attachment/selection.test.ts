@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import { keptWish } from "../base/long-annotation.ts";
+import { keptWish } from "../base/annotations.ts";
 import { defaultNetworkOf, networkNameOf, parseSelection } from "./selection.ts";
 
 const pod = "web" as Namespace;

@@ -1,7 +1,6 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
-import { defaultNetworkAnnotation } from "../base/annotations.ts";
 import { LeveeError } from "../base/errors.ts";
-import { tooLongWish, wishCharsMax } from "../base/long-annotation.ts";
+import { defaultNetworkAnnotation, tooLongWish, wishCharsMax } from "../base/annotations.ts";
 import { firstChars } from "../base/short-text.ts";
 import { trimSpace } from "../base/trim-space.ts";
 import { ifnameBytesMax, kernelProblem } from "../cni/interface-name.ts";

@@ -13,7 +13,6 @@ import { needsServer } from "./needs-server.ts";
 
 const { group, beforeAll, afterAll } = needsServer("guard-approval");
 
-const policies = join(import.meta.dir, "../../deploy/policies");
 const policy = "levee-approval-names-its-author";
 const hash = fullDecision("q").spec.planHash;
 const bob = { user: "bob", group: "dev" };

@@ -10,9 +10,9 @@ import {
   resourceNameAnnotation,
   uplinkAnnotation,
   uplinkVlanAnnotation,
+  keptWish,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
-import { keptWish } from "../../base/long-annotation.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
 import { bearsGate } from "./gate-bearer.ts";

@@ -25,7 +25,7 @@ export interface FleetTally {
   readonly hashes: Record<string, string>;
 }
 
-export const waitStepMs = 100;
+const waitStepMs = 100;
 const waitStepsMax = 6_000;
 
 export function emptyTally(): FleetTally {
@@ -50,7 +50,7 @@ export function emptyTally(): FleetTally {
   };
 }
 
-export function count(counts: number[], at: number, by = 1): void {
+export function addAt(counts: number[], at: number, by = 1): void {
   // A hole in the list would be null as JSON.
   while (counts.length <= at) counts.push(0);
   counts[at] = (counts[at] ?? 0) + by;
@@ -62,7 +62,7 @@ export function keepMost(most: number[], at: number, value: number): void {
 }
 
 export function countWait(waits: number[], ms: number): void {
-  count(waits, Math.min(waitStepsMax, Math.floor(ms / waitStepMs)));
+  addAt(waits, Math.min(waitStepsMax, Math.floor(ms / waitStepMs)));
 }
 
 /** The time within which this share of the pods had their networks; undefined when there were none. */
@@ -79,7 +79,7 @@ export function addTally(to: FleetTally, other: FleetTally): void {
   to.steps += other.steps;
   to.simulatedMs += other.simulatedMs;
   to.builtUp += other.builtUp;
-  for (const of of summed) other[of].forEach((value, at) => count(to[of], at, value));
+  for (const of of summed) other[of].forEach((value, at) => addAt(to[of], at, value));
   other.criticalWaitMsMax.forEach((value, at) => keepMost(to.criticalWaitMsMax, at, value));
   to.broken.push(...other.broken);
   Object.assign(to.hashes, other.hashes);

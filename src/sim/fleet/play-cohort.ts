@@ -17,7 +17,7 @@ import {
   type FleetPlan,
   type FleetSpell,
 } from "./fleet-plan.ts";
-import { count, countWait, emptyTally, keepMost, type FleetTally } from "./fleet-tally.ts";
+import { addAt, countWait, emptyTally, keepMost, type FleetTally } from "./fleet-tally.ts";
 
 const nodeName = "node-1";
 const minuteMs = 60_000;
@@ -106,7 +106,7 @@ class FleetCohort {
     for (let minute = 0; minute < (this.#plan.hours * hourMs) / minuteMs; minute += 1) {
       const before = this.#otherRequests();
       await this.#pass(minuteMs);
-      count(this.#tally.otherRequests, minute, this.#otherRequests() - before);
+      addAt(this.#tally.otherRequests, minute, this.#otherRequests() - before);
     }
     this.#tally.nodes += 1;
     this.#tally.simulatedMs += this.#plan.hours * hourMs;
@@ -127,7 +127,7 @@ class FleetCohort {
       case "kill-daemon":
         return this.#machine.daemon.kill();
       case "reboot":
-        count(this.#tally.reboots, this.#minute() ?? 0);
+        addAt(this.#tally.reboots, this.#minute() ?? 0);
         for (const key of this.#pods.keys()) this.#waitsSinceMs.set(key, this.world.time.nowMs);
         return this.world.cutPower(nodeName);
     }
@@ -171,9 +171,9 @@ class FleetCohort {
     if (minute === undefined) return;
     if (event.kind === "api") {
       const second = Math.floor((nowMs - (this.#beganMs ?? 0)) / 1_000);
-      count(event.what === "watch" ? this.#tally.watches : this.#tally.lists, second);
+      addAt(event.what === "watch" ? this.#tally.watches : this.#tally.lists, second);
     }
-    if (event.kind === "daemon" && event.what === "is killed") count(this.#tally.kills, minute);
+    if (event.kind === "daemon" && event.what === "is killed") addAt(this.#tally.kills, minute);
   }
 
   #seePod({ pod, what }: Extract<SimEvent, { kind: "pod" }>, minute: number | undefined): void {
@@ -185,13 +185,13 @@ class FleetCohort {
       this.#tally.builtUp += Number(what === "running");
       return;
     }
-    if (what === "failed") count(this.#tally.failedTries, minute);
-    if (what === "gone") count(this.#tally.deleted, minute);
+    if (what === "failed") addAt(this.#tally.failedTries, minute);
+    if (what === "gone") addAt(this.#tally.deleted, minute);
     if (what === "running" && sinceMs !== undefined) this.#attached(pod, minute, nowMs - sinceMs);
   }
 
   #attached(pod: string, minute: number, waitedMs: number): void {
-    count(this.#tally.attached, minute);
+    addAt(this.#tally.attached, minute);
     const isCritical = pod.startsWith("kube-system/");
     countWait(isCritical ? this.#tally.criticalWaits : this.#tally.waits, waitedMs);
     if (isCritical) keepMost(this.#tally.criticalWaitMsMax, minute, waitedMs);

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { PolicyServer } from "../policy-server.ts";
 
 /** What the API server counts about itself, and what the kernel counts about it. */
@@ -36,8 +36,4 @@ function processFacts(pid: number): { readonly cpuMs: number; readonly rssMib: n
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const rss = /VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return { cpuMs: tickMs * (Number(fields[11]) + Number(fields[12])), rssMib: Number(rss) / 1_024 };
-}
-
-export function openFiles(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
 }
