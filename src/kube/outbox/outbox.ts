@@ -57,6 +57,8 @@ export class Outbox {
   #failures = 0;
   #pausedUntilMs = 0;
   #stopTimer: Cancel = () => undefined;
+  /** When the timer comes, on the monotonic clock. */
+  #wakesMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: OutboxOptions) {
@@ -86,7 +88,8 @@ export class Outbox {
     const notBeforeMs = Math.min(earlier?.notBeforeMs ?? Infinity, clock.monotonicMs() + lingerMs);
     this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
     earlier?.resolve("replaced");
-    this.#pump();
+    // In a storm a thousand letters linger, and looking through them for each new one would take longer than sending.
+    if (this.#wakesMs > notBeforeMs) this.#pump();
   }
 
   /** Drops a letter that is no longer wanted. One that is being sent still arrives. */
@@ -121,6 +124,7 @@ export class Outbox {
 
   #pump(): void {
     this.#stopTimer();
+    this.#wakesMs = Number.POSITIVE_INFINITY;
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.monotonicMs();
     // While the server is away, one letter is enough to find out whether it is back.
@@ -130,7 +134,9 @@ export class Outbox {
       waitMs = this.#startNext(nowMs);
     }
     // Each delivery calls this again when it ends.
-    if (waitMs > 0 && Number.isFinite(waitMs)) this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
+    if (waitMs <= 0 || !Number.isFinite(waitMs)) return;
+    this.#wakesMs = nowMs + waitMs;
+    this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
   }
 
   /** Sends the oldest letter that may go now. Returns 0 when there may be more, else the time until one may go. */
