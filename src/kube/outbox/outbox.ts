@@ -41,6 +41,7 @@ const unansweredMax = 10;
 const asideMs = 100;
 
 const ignoreFate = (): void => undefined;
+const untried = { attempts: 0, unanswered: 0, notBeforeMs: Number.POSITIVE_INFINITY, resolve: ignoreFate };
 
 /**
  * Delivers letters to the API server in the background, oldest first: through outages, within a bound, one at a time per
@@ -57,7 +58,6 @@ export class Outbox {
   #failures = 0;
   #pausedUntilMs = 0;
   #stopTimer: Cancel = () => undefined;
-  /** When the timer comes, on the monotonic clock. */
   #wakesMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
@@ -76,18 +76,16 @@ export class Outbox {
   }
 
   #place(letter: Letter, resolve: (fate: Fate) => void): void {
-    if (this.#isClosed) {
-      resolve("dropped");
-      return;
-    }
+    if (this.#isClosed) return resolve("dropped");
     const earlier = this.#waiting.get(letter.key);
     if (earlier === undefined) this.#makeRoom();
     const { clock, lingerMs = 0 } = this.#options;
-    const { attempts = 0, unanswered = 0 } = earlier ?? {};
+    const last = earlier ?? untried;
+    const { attempts, unanswered } = last;
     // A new letter is tried at once, even if the one it replaces had to wait for minutes.
-    const notBeforeMs = Math.min(earlier?.notBeforeMs ?? Infinity, clock.monotonicMs() + lingerMs);
+    const notBeforeMs = Math.min(last.notBeforeMs, clock.monotonicMs() + lingerMs);
     this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
-    earlier?.resolve("replaced");
+    last.resolve("replaced");
     // In a storm a thousand letters linger, and looking through them for each new one would take longer than sending.
     if (this.#wakesMs > notBeforeMs) this.#pump();
   }
