@@ -62,10 +62,10 @@ function refusal(status: number, facts: KubeErrorFacts & { message?: string } = 
 const away = new KubeError("api-unreachable", "connection refused");
 
 class CountingClock extends ManualClock {
-  timers = 0;
+  started = 0;
 
   override after(...args: Parameters<ManualClock["after"]>): Cancel {
-    this.timers += 1;
+    this.started += 1;
     return super.after(...args);
   }
 }
@@ -74,7 +74,7 @@ test("Outbox looks through letters that linger once, and not for each new one", 
   const clock = new CountingClock();
   const post = new Post({ clock, lettersMax: 1_000, lingerMs: 250 });
   const fates = Array.from({ length: 1_000 }, (_, at) => post.put(`${at}`));
-  expect([clock.timers, post.sent.length]).toEqual([1, 0]);
+  expect([clock.started, post.sent.length]).toEqual([1, 0]);
   await clock.advance(250);
   expect(await Promise.all(fates)).toEqual(fates.map(() => "delivered"));
   expect(post.sent).toHaveLength(1_000);
