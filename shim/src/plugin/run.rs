@@ -221,14 +221,9 @@ impl Run {
 
     /// Every started plugin ends with these fields.
     fn facts(&self, started: &Started, ended: Option<(&Exit, Instant)>) -> Outcome {
+        let oom = OomCounts::now(self.surroundings.cgroup.as_ref()).risen_since(started.oom_before);
         let room = self.surroundings.cgroup.as_ref().map(MemoryCgroup::room).unwrap_or_default();
         let exit = ended.map(|(exit, _)| exit);
-        let succeeded = exit.and_then(Exit::exit_code) == Some(0) && self.killed_at.is_none();
-        // The counts explain a failure, and the kernel adds them up anew for each look.
-        let oom = match succeeded {
-            true => OomCounts::default(),
-            false => OomCounts::now(self.surroundings.cgroup.as_ref()).risen_since(started.oom_before),
-        };
         let wall = ended.map_or_else(|| micros_since(started.at), |(_, at)| (at - started.at).as_micros() as u64);
         let mut fields = Fields::new()
             .optional_number(tag::EXIT_CODE, exit.and_then(Exit::exit_code))
@@ -250,6 +245,7 @@ impl Run {
             let message = format!("Killed at its time limit, but process {} still exists", started.pid);
             fields = fields.text(tag::FAILURE, "timeout").text(tag::MESSAGE, &message);
         }
+        let succeeded = exit.and_then(Exit::exit_code) == Some(0) && self.killed_at.is_none();
         Outcome { fields, ran: true, succeeded }
     }
 }
