@@ -1,13 +1,17 @@
 import type { Cluster } from "../../test/e2e/cluster.ts";
 import { ofLevee, ofMachine } from "../../test/e2e/leftovers.ts";
 import { loadImages } from "../../test/e2e/installed/the-installed.ts";
-import { InstalledLevee } from "../../test/e2e/installed/installed-levee.ts";
+import { InstalledLevee, withSettings } from "../../test/e2e/installed/installed-levee.ts";
 import type { KubeObject } from "../../test/e2e/api.ts";
 import type { Contender, Limits } from "./contender.ts";
+import { builtIn } from "../contenders/levee.ts";
 import { dropPageCache } from "../ground/page-cache.ts";
 import { containerGroup, type ContainerGroup } from "./container-group.ts";
 
-/** Levee as shipped: install.yaml of its release. Only the daemon's limits may differ. */
+/** The node's plugins, too, lack the marks of upstream's releases. */
+const settled = withSettings({ builtinPlugins: builtIn.builtinPlugins });
+
+/** Levee as shipped: install.yaml of its release. Only the daemon's limits may differ, and the plugins are named. */
 export class Levee implements Contender {
   readonly #cluster: Cluster;
   readonly #levee: InstalledLevee;
@@ -24,7 +28,7 @@ export class Levee implements Contender {
     await this.#cluster.startControllers();
     loadImages();
     dropPageCache();
-    await this.#levee.install((object) => this.#limited(object));
+    await this.#levee.install((object) => settled(this.#limited(object)));
     const pod = await this.#levee.daemon.pod();
     this.#group = containerGroup(pod.status?.containerStatuses?.[0]?.containerID ?? "");
     // The processors are the node's; controllers are on another one.

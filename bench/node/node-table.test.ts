@@ -43,13 +43,13 @@ test("nodeRow shows the median, and the spread where runs differ by more than a 
 
 test("nodeVerdicts compares each run with the one of the primary before it, and takes the median", () => {
   const primary = [run(40_000), run(50_000), run(40_000)];
-  const levee = [run(48_000), run(55_000, { failedSandboxes: 3 }), run(44_000)];
+  const levee = [run(40_000), run(45_000, { failedSandboxes: 3 }), run(32_000)];
   expect(nodeVerdicts({ primary, levee }, two)[0]).toEqual({
-    promise: "all Running, at most 1.15 × the primary CNI alone, and no failed sandbox: the median of 3 runs",
-    seen: "1.1 × (48.00 s against 40.00 s, 55.00 s against 50.00 s, 44.00 s against 40.00 s), failed sandboxes: 0, 3, 0",
+    promise: "all Running, at most 0.95 × the primary CNI alone, and no failed sandbox: the median of 3 runs",
+    seen: "0.9 × (40.00 s against 40.00 s, 45.00 s against 50.00 s, 32.00 s against 40.00 s), failed sandboxes: 0, 3, 0",
     holds: true,
   });
   const failing = levee.map((one) => ({ ...one, failedSandboxes: 1 }));
   expect(nodeVerdicts({ primary, levee: failing }, two)[0]?.holds).toBe(false);
-  expect(nodeVerdicts({ primary: [...primary].fill(run(38_000)), levee }, two)[0]?.holds).toBe(false);
+  expect(nodeVerdicts({ primary: [...primary].fill(run(36_000)), levee }, two)[0]?.holds).toBe(false);
 });

@@ -4,7 +4,7 @@ import type { GroupUse } from "./group-watch.ts";
 import type { ContenderName } from "./make-contender.ts";
 import { criticalCount, type StormOutcome } from "./storm.ts";
 
-const timesMax = 1.15;
+const timesMax = 0.95;
 const criticalExtraMs = 1_000;
 
 export const nodeHeader = [

@@ -102,6 +102,8 @@ const variables: Readonly<
   CNI_PATH: { field: "cniPath", problem: (value) => (value.includes("\0") ? "must not contain NUL" : undefined) },
 };
 
+const variableNames = Object.keys(variables) as readonly Variable[]; // the table's own keys
+
 /** Multus' cache and IPAM plugins use container IDs as file names. A longer ID would fail there, after side effects. */
 const containerIdBytesMax = 253;
 const containerIdPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
@@ -126,20 +128,20 @@ export function isVerb(text: string): text is Verb {
   return Object.hasOwn(verbTable, text);
 }
 
+/** A loop without functions and lists in between: every call passes here while its runtime waits. */
 function problemsOf(verb: Verb, raw: RawRequest): string[] {
-  const rows = Object.entries(variables).filter(([name]) => verbTable[verb][name as Variable] !== "unused"); // keys of the table
-  const missing = rows.filter(
-    ([name, row]) => verbTable[verb][name as Variable] === "required" && raw[row.field] === "",
-  );
-  const wrong = rows.flatMap(([name, row]) => {
-    const value = raw[row.field];
-    const problem = value === "" ? undefined : row.problem(value, verb);
-    return problem === undefined ? [] : [`${name} ${problem}: current value is ${jsonString(clip(value))}`];
-  });
+  const [missing, wrong]: [string[], string[]] = [[], []];
+  const needs = verbTable[verb];
+  for (const name of variableNames) {
+    const { field, problem } = variables[name];
+    const value = raw[field];
+    if (needs[name] === "unused") continue;
+    const found = value === "" ? undefined : problem(value, verb);
+    if (found !== undefined) wrong.push(`${name} ${found}: current value is ${jsonString(clip(value))}`);
+    if (value === "" && needs[name] === "required") missing.push(name);
+  }
   // The first sentence is the one of libcni's plugin skeleton, which users of the runtimes know.
-  return missing.length === 0
-    ? wrong
-    : [`required env variables [${missing.map(([name]) => name).join(",")}] missing`, ...wrong];
+  return missing.length === 0 ? wrong : [`required env variables [${missing.join(",")}] missing`, ...wrong];
 }
 
 function requestOf(verb: Verb, raw: RawRequest): CniRequest {
@@ -179,11 +181,11 @@ function netnsProblem(value: string): string | undefined {
 }
 
 function argsProblem(value: string, verb: Verb): string | undefined {
-  return (
-    problemWhen(() => parseCniArgs(value), "must be KEY=VALUE pairs separated by ';'") ??
-    problemWhen(() => podArgs(parseCniArgs(value)), "must name the pod as Kubernetes does") ??
-    (verb === "ADD" ? halfPodProblem(podArgs(parseCniArgs(value))) : undefined)
-  );
+  const args = readOr(() => parseCniArgs(value));
+  if (args === undefined) return "must be KEY=VALUE pairs separated by ';'";
+  const pod = readOr(() => podArgs(args));
+  if (pod === undefined) return "must name the pod as Kubernetes does";
+  return verb === "ADD" ? halfPodProblem(pod) : undefined;
 }
 
 /** Without its name or namespace the pod would get the default network alone, whatever it asks for. */
@@ -194,12 +196,11 @@ function halfPodProblem({ namespace, name, uid }: PodArgs): string | undefined {
 }
 
 /** `read` has one way to fail, and the caller adds the value to the message. */
-function problemWhen(read: () => unknown, problem: string): string | undefined {
+function readOr<T>(read: () => T): T | undefined {
   try {
-    read();
-    return undefined;
+    return read();
   } catch {
-    return problem;
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 //! Writing to stdout and stderr. A reader that is gone or slow is a result, not a crash.
 
+use std::io;
 use std::time::Instant;
 
 use crate::base::clock::ms_until;
@@ -26,6 +27,19 @@ pub fn write_stdout(bytes: &[u8], until: Instant) -> Result<(), i32> {
                 sys::EINTR | sys::EAGAIN => {}
                 errno => return Err(errno),
             },
+        }
+    }
+    Ok(())
+}
+
+/// For a plugin, whose reader is the hand, which kills it when its time is over.
+pub fn write_all_stdout(bytes: &[u8]) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match sys::write_some(1, rest) {
+            Ok(count) => rest = &rest[count..],
+            Err(error) if error.raw_os_error() == Some(sys::EINTR) => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! A plugin that is built in, as the body of a process: it has its order in memory instead of its standard input and its
 //! environment, and behaves as the program does.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::io::{AsRawFd, OwnedFd};
 
-use crate::base::output::write_stderr;
+use crate::base::output::{write_all_stdout, write_stderr};
 use crate::builtin::{self, Edition, PluginCall, Unsupported};
 use crate::plugin::process::{Body, Trouble};
 use crate::plugin::run_order::RunOrder;
@@ -68,9 +68,9 @@ impl BuiltIn<'_> {
         }
     }
 
-    /// The exit code of the program.
+    /// The exit code of the program. Its output goes out in one piece, because the hand wakes up for each.
     fn carry_out(&self, work: &Work) -> i32 {
-        let mut out = io::stdout().lock();
+        let mut out = Vec::new();
         let served = match work {
             Work::Versions(edition) => out.write_all(builtin::versions(*edition).as_bytes()).map(|()| 0),
             Work::Call(call) => {
@@ -78,7 +78,7 @@ impl BuiltIn<'_> {
                 outcome.map(|outcome| outcome.exit_code())
             }
         };
-        match served.and_then(|code| out.flush().map(|()| code)) {
+        match served.and_then(|code| write_all_stdout(&out).map(|()| code)) {
             Ok(code) => code,
             Err(error) => {
                 write_stderr(&format!("levee-shim: {}", sys::error_text(&error)));

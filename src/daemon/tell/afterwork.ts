@@ -15,6 +15,9 @@ import { AttachedTeller } from "./tell-attached.ts";
 /** In a storm a pod takes longer than this to start. Each waiting status keeps a few KiB of results meanwhile. */
 const statusPatience = { keptMsMax: 10_000, keptMax: 250 };
 
+/** The shim prints the result, sends ACK and leaves within this time, and the runtime waits for that. */
+const soonMs = 5;
+
 const repairKey = Symbol("repair");
 /** The next daemon does the rest, unless Multus comes next. */
 const repairedAtEndMax = 1_000;
@@ -43,6 +46,8 @@ export class Afterwork {
   readonly #teller: AttachedTeller;
   /** Tokens of attachments whose files of Multus are missing. */
   readonly #unmirrored = new Set<string>();
+  /** Tokens of attachments that were committed just now. */
+  readonly #fresh = new Set<string>();
 
   constructor(needs: AfterworkNeeds) {
     this.#needs = needs;
@@ -59,11 +64,10 @@ export class Afterwork {
 
   /** An ADD is committed. Only the token waits, not the record: in a storm a thousand wait here. */
   committed(token: string): void {
-    const { journal, mirror } = this.#needs;
-    this.#idle.do(() => {
-      const record = journal.findByToken(token);
-      if (record !== undefined) void mirror.write(record);
-    }, token);
+    this.#fresh.add(token);
+    this.#needs.clock.after(soonMs, () => {
+      if (this.#fresh.delete(token)) this.#idle.do(() => this.#mirrorNow(token), token);
+    });
     this.#teller.tellSoon(token);
   }
 
@@ -92,6 +96,7 @@ export class Afterwork {
   async drop(record: AttachmentRecord): Promise<void> {
     const { statusTeller, mirror, config, logger } = this.#needs;
     statusTeller.drop(record.containerId);
+    this.#fresh.delete(record.token);
     this.#idle.drop(record.token);
     this.#unmirrored.delete(record.token);
     this.#statusTime.drop(record.token);
@@ -118,16 +123,22 @@ export class Afterwork {
   }
 
   #repairSome(count: number): void {
-    const { journal, mirror } = this.#needs;
     for (const token of [...this.#unmirrored.values().take(count)]) {
       this.#unmirrored.delete(token);
-      const record = journal.findByToken(token);
-      if (record !== undefined) void mirror.write(record);
+      this.#mirrorNow(token);
     }
+  }
+
+  #mirrorNow(token: string): void {
+    const { journal, mirror } = this.#needs;
+    const record = journal.findByToken(token);
+    if (record !== undefined) void mirror.write(record);
   }
 
   /** Does the work now that the next daemon would miss. */
   async finish(): Promise<void> {
+    for (const token of this.#fresh) this.#mirrorNow(token);
+    this.#fresh.clear();
     this.#idle.finish();
     this.#statusTime.finish();
     this.#repairSome(repairedAtEndMax);

@@ -36,6 +36,8 @@ export class KubeStatusTeller implements StatusTeller {
   readonly #options: KubeStatusOptions;
   readonly #outbox: Outbox;
   readonly #keys = new Map<ContainerId, string>();
+  /** The container of each of these keys. */
+  readonly #newest = new Map<string, ContainerId>();
 
   constructor(options: KubeStatusOptions) {
     const { clock, logger, onFate } = options;
@@ -83,11 +85,13 @@ export class KubeStatusTeller implements StatusTeller {
   async #put({ pod, containerId, annotation }: PodStatus, onPostponed: Required<Letter>["onPostponed"]): Promise<Fate> {
     const key = `${pod.namespace}/${pod.name}`;
     // From here on only the newest container of the pod counts.
-    for (const [other, otherKey] of this.#keys) if (otherKey === key) this.#keys.delete(other);
+    const before = this.#newest.get(key);
+    if (before !== undefined) this.#keys.delete(before);
     this.#keys.set(containerId, key);
+    this.#newest.set(key, containerId);
     const send = (): Promise<void> => this.#patch(pod, annotation);
     const fate = await this.#outbox.put({ key, send, onPostponed });
-    if (fate !== "replaced" && this.#keys.get(containerId) === key) this.#keys.delete(containerId);
+    if (fate !== "replaced" && this.#keys.delete(containerId)) this.#newest.delete(key);
     return fate;
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Cancel } from "../../base/clock.ts";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { KubeError, type KubeErrorFacts } from "../client/api.ts";
 import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
@@ -59,6 +60,25 @@ function refusal(status: number, facts: KubeErrorFacts & { message?: string } = 
 }
 
 const away = new KubeError("api-unreachable", "connection refused");
+
+class CountingClock extends ManualClock {
+  started = 0;
+
+  override after(...args: Parameters<ManualClock["after"]>): Cancel {
+    this.started += 1;
+    return super.after(...args);
+  }
+}
+
+test("Outbox looks through letters that linger once, and not for each new one", async () => {
+  const clock = new CountingClock();
+  const post = new Post({ clock, lettersMax: 1_000, lingerMs: 250 });
+  const fates = Array.from({ length: 1_000 }, (_, at) => post.put(`${at}`));
+  expect([clock.started, post.sent.length]).toEqual([1, 0]);
+  await clock.advance(250);
+  expect(await Promise.all(fates)).toEqual(fates.map(() => "delivered"));
+  expect(post.sent).toHaveLength(1_000);
+});
 
 describe("Outbox", () => {
   test("delivers the oldest first, and no more at once than it may", async () => {

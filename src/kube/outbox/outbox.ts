@@ -41,6 +41,7 @@ const unansweredMax = 10;
 const asideMs = 100;
 
 const ignoreFate = (): void => undefined;
+const untried = { attempts: 0, unanswered: 0, notBeforeMs: Number.POSITIVE_INFINITY, resolve: ignoreFate };
 
 /**
  * Delivers letters to the API server in the background, oldest first: through outages, within a bound, one at a time per
@@ -57,6 +58,7 @@ export class Outbox {
   #failures = 0;
   #pausedUntilMs = 0;
   #stopTimer: Cancel = () => undefined;
+  #wakesMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: OutboxOptions) {
@@ -74,19 +76,18 @@ export class Outbox {
   }
 
   #place(letter: Letter, resolve: (fate: Fate) => void): void {
-    if (this.#isClosed) {
-      resolve("dropped");
-      return;
-    }
+    if (this.#isClosed) return resolve("dropped");
     const earlier = this.#waiting.get(letter.key);
     if (earlier === undefined) this.#makeRoom();
     const { clock, lingerMs = 0 } = this.#options;
-    const { attempts = 0, unanswered = 0 } = earlier ?? {};
+    const last = earlier ?? untried;
+    const { attempts, unanswered } = last;
     // A new letter is tried at once, even if the one it replaces had to wait for minutes.
-    const notBeforeMs = Math.min(earlier?.notBeforeMs ?? Infinity, clock.monotonicMs() + lingerMs);
+    const notBeforeMs = Math.min(last.notBeforeMs, clock.monotonicMs() + lingerMs);
     this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
-    earlier?.resolve("replaced");
-    this.#pump();
+    last.resolve("replaced");
+    // In a storm a thousand letters linger, and looking through them for each new one would take longer than sending.
+    if (this.#wakesMs > notBeforeMs) this.#pump();
   }
 
   /** Drops a letter that is no longer wanted. One that is being sent still arrives. */
@@ -121,6 +122,7 @@ export class Outbox {
 
   #pump(): void {
     this.#stopTimer();
+    this.#wakesMs = Number.POSITIVE_INFINITY;
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.monotonicMs();
     // While the server is away, one letter is enough to find out whether it is back.
@@ -130,7 +132,9 @@ export class Outbox {
       waitMs = this.#startNext(nowMs);
     }
     // Each delivery calls this again when it ends.
-    if (waitMs > 0 && Number.isFinite(waitMs)) this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
+    if (waitMs <= 0 || !Number.isFinite(waitMs)) return;
+    this.#wakesMs = nowMs + waitMs;
+    this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
   }
 
   /** Sends the oldest letter that may go now. Returns 0 when there may be more, else the time until one may go. */
