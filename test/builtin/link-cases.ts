@@ -7,8 +7,11 @@ type Members = Record<string, unknown>;
 
 /** Links of the host for others to be made on; `up1` has a default route now and then. */
 export const uplinks = [
-  "host ip link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
-  "host ip link set up0 mtu 1450 up; host ip link set up1 up; host ip link set lo up",
+  [
+    "host ip -batch - <<END",
+    "link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
+    ...["link set up0 mtu 1450 up", "link set up1 up", "link set lo up", "END"],
+  ].join("\n"),
   // Otherwise addresses and their routes come when the kernel has found no duplicate.
   "box sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'",
 ];
