@@ -27,7 +27,11 @@ pub fn open_container(call: &PluginCall) -> Result<Namespace, String> {
 
 /// Addresses and routes for the interface at a place in the result.
 pub fn take_addresses(ipam: &Ipam, call: &PluginCall, place: i64) -> Result<CniResult, Failure> {
-    let mut given = ipam.add(call)?;
+    Ok(placed(ipam.add(call)?, place)?)
+}
+
+/// What an IPAM plugin has given, for the interface at a place in the result.
+pub fn placed(mut given: CniResult, place: i64) -> Result<CniResult, String> {
     if given.ips.is_empty() {
         return Err("IPAM plugin returned missing IP config".into());
     }
