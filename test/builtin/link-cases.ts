@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, some } from "./chance.ts";
+import { cniVersion, life, oneIn, quickAddresses, some } from "./chance.ts";
 import { hostLocal, leaseFiles, staticAddresses, wishes } from "./ipam-cases.ts";
 
 type Members = Record<string, unknown>;
@@ -12,8 +12,7 @@ export const uplinks = [
     "link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
     ...["link set up0 mtu 1450 up", "link set up1 up", "link set lo up", "END"],
   ].join("\n"),
-  // Otherwise addresses and their routes come when the kernel has found no duplicate.
-  "box sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'",
+  quickAddresses,
 ];
 
 /** What may go wrong between two calls, if the interface is the container's. */

@@ -11,6 +11,7 @@ use crate::builtin::kernel::validate::{validate_ips, validate_routes};
 use crate::builtin::result::{CniResult, Interface};
 use crate::builtin::{Edition, Failure, PluginCall, Unsupported};
 use crate::net::netlink::Netlink;
+use crate::net::netns;
 use crate::sys;
 
 /// The MAC address that the call asks for, as it is written. The variable counts before the configuration, and the
@@ -23,6 +24,19 @@ pub fn read_mac(conf: &mut Conf, call: &PluginCall) -> Result<Option<String>, Un
 /// The container's namespace. The process is in it afterwards.
 pub fn open_container(call: &PluginCall) -> Result<Namespace, String> {
     Namespace::open(&call.netns).map_err(|why| format!("failed to open netns \"{}\": {}", call.netns, why.message()))
+}
+
+/// None if the container's namespace cannot be entered: that is an error of the call itself.
+pub fn look_inside<T>(call: &PluginCall, look: impl FnOnce(&Netlink) -> T) -> Option<T> {
+    netns::visit_path(&call.netns, || Netlink::open().ok().map(|netlink| look(&netlink)))?
+}
+
+/// For plugins whose program would make or move a link all the same, and then step back or leave it.
+pub fn check_name_is_free(call: &PluginCall) -> Result<(), Unsupported> {
+    match look_inside(call, |netlink| link_by_name(netlink, &call.ifname)) {
+        Some(Ok(_)) => Err(Unsupported(format!("the container has an interface {} already", call.ifname))),
+        _ => Ok(()),
+    }
 }
 
 /// Addresses and routes for the interface at a place in the result.

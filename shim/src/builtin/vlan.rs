@@ -44,6 +44,9 @@ impl Vlan {
             prev_result: if call.command == "CHECK" { conf.prev_result()? } else { None },
         };
         conf.end()?;
+        if call.command == "ADD" {
+            attached::check_name_is_free(call)?;
+        }
         Ok(vlan)
     }
 
