@@ -46,7 +46,7 @@ export function ipvlanCase(random: Random, upstream: Upstream): Case {
     ...(oneIn(random, 15) ? { prevResult: resultBefore(random) } : {}),
     ...some(random, 2, { mode: "l4", linkInContainer: true }),
   };
-  return withIpam({ random, upstream, plugin: "ipvlan", conf, withoutIpam: 5 });
+  return { ...withIpam({ random, upstream, plugin: "ipvlan", conf, withoutIpam: 5 }), mayLeaveLater: true };
 }
 
 export function vlanCase(random: Random, upstream: Upstream): Case {
@@ -56,7 +56,7 @@ export function vlanCase(random: Random, upstream: Upstream): Case {
     ...some(random, 30, { mtu: random.pick([0, 1400, 1450, 1451, 67, -1]) }),
     ...some(random, 2, { vlanId: 4095, linkInContainer: true }),
   };
-  return withIpam({ random, upstream, plugin: "vlan", conf, withoutIpam: 2 });
+  return { ...withIpam({ random, upstream, plugin: "vlan", conf, withoutIpam: 2 }), mayLeaveLater: true };
 }
 
 export function ptpCase(random: Random, upstream: Upstream): Case {
