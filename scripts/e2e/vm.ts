@@ -154,7 +154,9 @@ function folderOf(peer: Peer): string {
   return peer.folder;
 }
 
-function told(some: Partial<VmSurroundings> & Pick<VmSurroundings, "folder" | "image">): Readonly<Record<string, string>> {
+function told(
+  some: Partial<VmSurroundings> & Pick<VmSurroundings, "folder" | "image">,
+): Readonly<Record<string, string>> {
   const surroundings: VmSurroundings = { busybox, kubernetes: "", images: "", plugins: "", ...some };
   return { LEVEE_VM: JSON.stringify(surroundings) };
 }

@@ -118,16 +118,18 @@ export class Names {
   }
 
   plain(text: string): string {
-    return text
-      .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
-      .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
-      .replaceAll(
-        /\.(ifindex|link_index)=(\d+)/g,
-        (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`,
-      )
-      // Go prints a place in its memory in these.
-      .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#")
-      .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#");
+    return (
+      text
+        .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
+        .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
+        .replaceAll(
+          /\.(ifindex|link_index)=(\d+)/g,
+          (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`,
+        )
+        // Go prints a place in its memory in these.
+        .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#")
+        .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#")
+    );
   }
 
   #number(kind: string, name: string): string {
