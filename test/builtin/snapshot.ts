@@ -128,7 +128,9 @@ export class Names {
         )
         // Go prints a place in its memory in these.
         .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#")
-        .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#")
+        // Older editions look for a sysctl of IFNAME itself, and take several in any order.
+      .replaceAll(/\/IFNAME\/\w+: no such file/g, "/IFNAME/#: no such file")
+      .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#")
     );
   }
 
