@@ -129,8 +129,8 @@ export class Names {
         // Go prints a place in its memory in these.
         .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#")
         // Older editions look for a sysctl of IFNAME itself, and take several in any order.
-      .replaceAll(/\/IFNAME\/\w+: no such file/g, "/IFNAME/#: no such file")
-      .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#")
+        .replaceAll(/\/IFNAME\/\w+: no such file/g, "/IFNAME/#: no such file")
+        .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#")
     );
   }
 

@@ -103,6 +103,31 @@ function call(of: Killed, command: "ADD" | "DEL", through: readonly string[] = [
   return { status, output: `${stdout}${stderr}` };
 }
 
+const isSkipped = (name: string): boolean => ["execve", "exit_group", "brk", "rt_sigaction"].includes(name);
+
+/** The same of a run with its children: each name as often as the process with most calls of it has. */
+function instantsOfAll(of: Killed): readonly (readonly [name: string, count: number])[] {
+  const log = join(folder, "strace");
+  expect(call(of, "DEL", ["strace", "-f", "-o", log])).toMatchObject({ status: 0 });
+  const counts = new Map<string, number>();
+  for (const [, process = "", name = ""] of readFileSync(log, "utf8").matchAll(/^(\d+) +([a-z_0-9]+)\(/gmu)) {
+    const key = `${process} ${name}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const most = new Map<string, number>();
+  for (const [key, count] of counts) {
+    const name = key.split(" ")[1] ?? "";
+    most.set(name, Math.max(count, most.get(name) ?? 0));
+  }
+  return [...most]
+    .filter(([name]) => !isSkipped(name))
+    .flatMap(([name, count]) => range(count).map((at) => [name, at]));
+}
+
+function range(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
 /** Every system call of a whole run: its name, and its place among the calls of that name. */
 function instantsOf(of: Killed, command: "ADD" | "DEL"): readonly (readonly [name: string, count: number])[] {
   const log = join(folder, "strace");
@@ -116,15 +141,20 @@ function instantsOf(of: Killed, command: "ADD" | "DEL"): readonly (readonly [nam
       counts.set(name, count);
       return [name, count] as const;
     })
-    .filter(([name]) => !["execve", "exit_group", "brk", "rt_sigaction"].includes(name));
+    .filter(([name]) => !isSkipped(name));
   if (command === "ADD") expect(all.length).toBeGreaterThan(of.instantsMin);
   // As many runs of the tests as the stride has steps have all of them.
   return all.filter((_, index) => index % of.stride === seed % of.stride);
 }
 
-function killedAt(of: Killed, command: "ADD" | "DEL", [name, count]: readonly [string, number]): Ended {
+function killedAt(
+  of: Killed,
+  command: "ADD" | "DEL",
+  [name, count]: readonly [string, number],
+  options: readonly string[] = [],
+): Ended {
   const inject = `inject=${name}:signal=SIGKILL:when=${count}`;
-  return call(of, command, ["strace", "-o", "/dev/null", "-e", `trace=${name}`, "-e", inject]);
+  return call(of, command, ["strace", ...options, "-o", "/dev/null", "-e", `trace=${name}`, "-e", inject]);
 }
 
 /** Leases and kept settings, and the links of both namespaces with what a plugin may change of them. */
@@ -202,3 +232,20 @@ for (const of of [bridge, ...others]) {
     },
   );
 }
+
+test.skipIf(Bun.which("strace") === null)(
+  "a DEL whose child is killed before any of its system calls deletes the link itself, or the next DEL does",
+  () => {
+    expect(call(bridge, "ADD")).toMatchObject({ status: 0 });
+    const instants = instantsOfAll(bridge);
+    // Only the child ends with its parent, and closes what it has of it.
+    const ofChild = instants.filter(([name]) => ["prctl", "close_range", "dup2"].includes(name));
+    expect(ofChild.length).toBeGreaterThan(4);
+    for (const instant of instants) {
+      expect(call(bridge, "ADD")).toMatchObject({ status: 0 });
+      const { status } = killedAt(bridge, "DEL", instant, ["-f"]);
+      if (ofChild.includes(instant)) expect([instant, status, seen(bridge)]).toEqual([instant, 0, []]);
+      expect([instant, call(bridge, "DEL"), seen(bridge)]).toEqual([instant, { status: 0, output: "" }, []]);
+    }
+  },
+);
