@@ -8,6 +8,7 @@ test("readArguments takes scenarios, the smoke test, and a version of Debian", (
     debian: "13",
     names: ["reboot", "basic"],
   });
+  expect(readArguments(["--vm", "builtin-links"])).toMatchObject({ isSmoke: false, names: ["builtin-links"] });
   expect(readArguments(["--vm-smoke", "--debian=13"])).toEqual({ isSmoke: true, debian: "13", names: [] });
 });
 

@@ -5,22 +5,25 @@
  */
 import { parseArgs } from "node:util";
 import { removeLeftovers } from "../../test/e2e/apart.ts";
+import { cniPlugins } from "../../test/peers/cni-plugins.ts";
 import { kubernetes } from "../../test/peers/kubernetes.ts";
 import type { Peer } from "../../test/peers/peer.ts";
 import { vmImage, madeVmImage } from "../../test/vm/image/vm-image.ts";
 import { releases, type DebianVersion } from "../../test/vm/image/recipe.ts";
-import { vmScenarios } from "../../test/vm/scenario-names.ts";
+import { builtinLinks, vmScenarios } from "../../test/vm/scenario-names.ts";
 import type { VmSurroundings } from "../../test/vm/surroundings.ts";
 import { makeReady } from "../make-ready.ts";
 import { missingFor, thisMachine } from "../prerequisites.ts";
 import { leaveOutcome } from "../test/left-outcome.ts";
-import { isGood, lastLines, nothingRan, type Outcome } from "../test/outcome.ts";
+import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "../test/outcome.ts";
 import { runSuite } from "./suite-run.ts";
 import { imagesFolder, testImages } from "./test-images.ts";
 
 /** The limit for a single scenario: an emulated node needs minutes to come back from a reboot. */
 const scenarioMs = 2_400_000;
 const smokeMs = 240_000;
+/** 200 cases of a plugin on an emulated machine. */
+const comparisonMs = 14_400_000;
 
 const busybox = "/bin/busybox";
 
@@ -37,6 +40,7 @@ export function vmUsage(): readonly string[] {
     "--vm runs Levee in a virtual machine with systemd and cgroup v2, and the control plane beside it. It is not part of a",
     "run without it. The machine's image is made once, of Debian's packages, and kept in ~/.cache/levee.",
     `  In this order, on one boot where possible: ${vmScenarios.join(", ")}`,
+    `  Only when it is named, on a machine without a cluster: ${builtinLinks}, which compares built-in plugins for hours`,
     `--debian ${versions.join("|")} chooses the machine's Debian, ${usualDebian} unless given.`,
     "--vm-smoke boots the machine and attaches a pod there. A run of everything includes it once the image has been made.",
   ];
@@ -72,7 +76,7 @@ export async function vmCommand(args: readonly string[]): Promise<number> {
 export function readArguments(args: readonly string[]): Asked | string {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const known: readonly string[] = values.vm === true ? vmScenarios : [];
+    const known: readonly string[] = values.vm === true ? [...vmScenarios, builtinLinks] : [];
     const unknown = positionals.filter((name) => !known.includes(name));
     if (unknown.length > 0) return `There is no scenario ${unknown.join(", ")} for a virtual machine`;
     const debian = values.debian ?? usualDebian;
@@ -89,6 +93,22 @@ function isKnownDebian(version: string): version is DebianVersion {
 
 async function runVm({ names, debian }: Asked): Promise<Outcome> {
   const chosen = vmScenarios.filter((name) => names.length === 0 || names.includes(name));
+  const first = chosen.length > 0 ? await runCluster(chosen, debian) : nothingRan;
+  return names.includes(builtinLinks) ? addOutcomes(first, await compareLinks(debian)) : first;
+}
+
+async function compareLinks(debian: DebianVersion): Promise<Outcome> {
+  const plugins = folderOf(await cniPlugins());
+  const image = folderOf(vmImage(debian));
+  return runSuite({
+    suite: "test/vm/builtin-links.ts",
+    names: [builtinLinks],
+    timeoutMs: comparisonMs,
+    env: (folder) => told({ folder, image, plugins }),
+  });
+}
+
+async function runCluster(chosen: readonly string[], debian: DebianVersion): Promise<Outcome> {
   testImages();
   const programs = folderOf(await kubernetes());
   const image = folderOf(vmImage(debian));
@@ -97,7 +117,7 @@ async function runVm({ names, debian }: Asked): Promise<Outcome> {
     names: chosen,
     timeoutMs: scenarioMs,
     env: (folder) => ({
-      ...told({ folder, image, busybox, kubernetes: programs, images: imagesFolder }),
+      ...told({ folder, image, kubernetes: programs, images: imagesFolder }),
       LEVEE_VM_ONLY: chosen.join(","),
     }),
   });
@@ -109,7 +129,7 @@ function runVmSmoke(debian: DebianVersion): Promise<Outcome> {
     suite: "test/vm/smoke.ts",
     names: ["smoke"],
     timeoutMs: smokeMs,
-    env: (folder) => told({ folder, image, busybox, kubernetes: "", images: "" }),
+    env: (folder) => told({ folder, image }),
   });
 }
 
@@ -134,6 +154,9 @@ function folderOf(peer: Peer): string {
   return peer.folder;
 }
 
-function told(surroundings: VmSurroundings): Readonly<Record<string, string>> {
+function told(
+  some: Partial<VmSurroundings> & Pick<VmSurroundings, "folder" | "image">,
+): Readonly<Record<string, string>> {
+  const surroundings: VmSurroundings = { busybox, kubernetes: "", images: "", plugins: "", ...some };
   return { LEVEE_VM: JSON.stringify(surroundings) };
 }

@@ -19,12 +19,16 @@ const linesMax = 12;
 /** Half of a case waits for the kernel. */
 const lanes = 3;
 
-/** Compares so many generated cases; `LEVEE_TURNS` says how many instead, and `LEVEE_SEED` which. */
-export async function compareBatch(upstream: Upstream, make: MakeCase, turns: number): Promise<Batch> {
+/**
+ * Compares generated cases until the built-in plugin has served so many, of at most twice as many. `LEVEE_TURNS` says how
+ * many to generate instead, and `LEVEE_SEED` which.
+ */
+export async function compareBatch(upstream: Upstream, make: MakeCase, wanted: number): Promise<Batch> {
   const counts = { served: 0, good: 0, left: 0 };
   const faults: string[] = [];
   const free = Array.from({ length: lanes }, (_, at) => `lvb${process.pid}x${at}`);
-  await inParallel(trials(turns), lanes, async (random) => {
+  await inParallel(trials(2 * wanted), lanes, async (random) => {
+    if (counts.served >= wanted) return;
     const lane = free.pop() ?? "";
     const of = make(random, upstream);
     const found = await compare(lane, upstream, of).catch((error: unknown) => ({

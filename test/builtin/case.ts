@@ -17,7 +17,7 @@ export interface Case {
   /** Lines of shell that make the world before the first call. `host` and `box` run a command in a namespace. */
   readonly before: readonly string[];
   readonly steps: readonly Step[];
-  /** Whether the built-in plugin may leave CHECK and DEL to the program too, which then serves them. */
+  /** Whether the built-in plugin may leave calls after the first one to the program, which then serves them. */
   readonly mayLeaveLater?: boolean;
   /** An IPAM plugin has files only; the namespaces need no look. */
   readonly isOnlyFiles?: boolean;

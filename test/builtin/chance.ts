@@ -25,3 +25,7 @@ export function life(version: string, id = "c1", ifname = "eth0"): readonly Step
   const check: readonly Step[] = version >= "0.4.0" ? [{ command: "CHECK", id, ifname }] : [];
   return [{ command: "ADD", id, ifname }, ...check, { command: "DEL", id, ifname }, { command: "DEL", id, ifname }];
 }
+
+/** Otherwise addresses and their routes come when the kernel has found no duplicate. */
+export const quickAddresses =
+  "box sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'";

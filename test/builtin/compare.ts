@@ -35,7 +35,7 @@ async function play(
   for (const [at, step] of of.steps.entries()) {
     const by = server(at);
     const untouched = by === "built-in" && at === 0 ? await snapshot(world) : undefined;
-    const answer = await callEither(world, step, by, of.mayLeaveLater === true);
+    const answer = await callEither(world, step, by, at > 0 && of.mayLeaveLater === true);
     if (isUnsupported(answer)) {
       // Only the first step can tell: a program may have made what the built-in plugin does not know.
       if (untouched === undefined)
@@ -51,12 +51,11 @@ async function play(
   return lines;
 }
 
-/** As on a node: what the built-in plugin refuses later than in an ADD, the program serves. */
+/** As on a node: what the built-in plugin refuses later than in the first ADD, the program serves. */
 async function callEither(world: World, step: Step, by: Server, mayLeave: boolean): Promise<Answer> {
   const answer = await world.call(step, by);
   const { command, id, ifname } = step;
-  const isLeft = mayLeave && command !== "ADD" && isUnsupported(answer);
-  return isLeft ? world.call({ command, id, ifname }, "program") : answer;
+  return mayLeave && isUnsupported(answer) ? world.call({ command, id, ifname }, "program") : answer;
 }
 
 function said(label: string, answer: Answer, names: Names): readonly string[] {

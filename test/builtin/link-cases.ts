@@ -1,16 +1,18 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, some } from "./chance.ts";
+import { cniVersion, life, oneIn, quickAddresses, some } from "./chance.ts";
 import { hostLocal, leaseFiles, staticAddresses, wishes } from "./ipam-cases.ts";
 
 type Members = Record<string, unknown>;
 
 /** Links of the host for others to be made on; `up1` has a default route now and then. */
 export const uplinks = [
-  "host ip link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
-  "host ip link set up0 mtu 1450 up; host ip link set up1 up; host ip link set lo up",
-  // Otherwise addresses and their routes come when the kernel has found no duplicate.
-  "box sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'",
+  [
+    "host ip -batch - <<END",
+    "link add up0 address 02:00:00:00:00:a0 type veth peer name up1 address 02:00:00:00:00:a1",
+    ...["link set up0 mtu 1450 up", "link set up1 up", "link set lo up", "END"],
+  ].join("\n"),
+  quickAddresses,
 ];
 
 /** What may go wrong between two calls, if the interface is the container's. */
@@ -44,7 +46,7 @@ export function ipvlanCase(random: Random, upstream: Upstream): Case {
     ...(oneIn(random, 15) ? { prevResult: resultBefore(random) } : {}),
     ...some(random, 2, { mode: "l4", linkInContainer: true }),
   };
-  return withIpam({ random, upstream, plugin: "ipvlan", conf, withoutIpam: 5 });
+  return { ...withIpam({ random, upstream, plugin: "ipvlan", conf, withoutIpam: 5 }), mayLeaveLater: true };
 }
 
 export function vlanCase(random: Random, upstream: Upstream): Case {
@@ -54,7 +56,7 @@ export function vlanCase(random: Random, upstream: Upstream): Case {
     ...some(random, 30, { mtu: random.pick([0, 1400, 1450, 1451, 67, -1]) }),
     ...some(random, 2, { vlanId: 4095, linkInContainer: true }),
   };
-  return withIpam({ random, upstream, plugin: "vlan", conf, withoutIpam: 2 });
+  return { ...withIpam({ random, upstream, plugin: "vlan", conf, withoutIpam: 2 }), mayLeaveLater: true };
 }
 
 export function ptpCase(random: Random, upstream: Upstream): Case {

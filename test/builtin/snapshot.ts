@@ -24,33 +24,44 @@ const passingKeys = new Set([
   "link_netnsid",
 ]);
 const passingFlags = new Set(["LOWER_UP", "NO-CARRIER", "linkdown"]);
-const marker = "----";
+const border = "====";
+const sysctlFolders = "/proc/sys/net/ipv4/conf /proc/sys/net/ipv6/conf /proc/sys/net/ipv4/ip_forward";
 /** An address on a link that does not work never settles. */
 const looksMax = 8;
 const settleMs = 40;
 
 export async function snapshot(world: World): Promise<Snapshot> {
   if (world.isOnlyFiles) return { host: [], box: [], files: filesBelow(world.folder) };
-  const looks = [world.host, world.box].map(
-    (netns) => `nsenter --net=/run/netns/${netns} sh -c '
-      ip -j -d addr; echo ${marker}; ip -j route show table all; echo ${marker}; ip -j -6 route show table all; echo ${marker}
-      ip -j neigh; echo ${marker}; bridge -j vlan; echo ${marker}
-      grep -rs . /proc/sys/net/ipv4/conf /proc/sys/net/ipv6/conf /proc/sys/net/ipv4/ip_forward || true'`,
-  );
-  let text = await world.shell(looks.join(`\necho ====\n`));
+  const look = [world.host, world.box].map(looksAt).join(`\necho ${border}\n`);
+  let text = await world.shell(look);
   // The kernel makes the routes of an IPv6 address when it has settled it, soon after the link works.
-  for (let look = 1; look < looksMax && text.includes('"tentative":true'); look += 1) {
+  for (let looks = 1; looks < looksMax && text.includes('"tentative":true'); looks += 1) {
     await Bun.sleep(settleMs);
-    text = await world.shell(looks.join(`\necho ====\n`));
+    text = await world.shell(look);
   }
-  const [host, box] = text.split("====\n").map(seen);
+  const [host, box] = text.split(`${border}\n`).map(seen);
   return { host: host ?? [], box: box ?? [], files: filesBelow(world.folder) };
 }
 
+/** Few processes, because an emulated machine needs long to start one. */
+function looksAt(netns: string): string {
+  return [
+    `ip -n ${netns} -j -d -batch - <<END`,
+    "addr show",
+    "route show table all",
+    "neigh show",
+    "END",
+    `ip -n ${netns} -6 -j route show table all`,
+    `bridge -n ${netns} -j vlan`,
+    `nsenter --net=/run/netns/${netns} grep -rs . ${sysctlFolders} || true`,
+  ].join("\n");
+}
+
+/** Each program says its JSON in one line; the other lines are sysctls. */
 function seen(text: string): readonly string[] {
-  const parts = text.split(`${marker}\n`);
-  const sysctls = (parts.pop() ?? "").trim().split("\n");
-  const objects = parts.flatMap((part) => (part.trim() === "" ? [] : (JSON.parse(part) as unknown[])));
+  const lines = text.split("\n").filter((line) => line !== "");
+  const objects = lines.filter((line) => line.startsWith("[")).flatMap((line) => JSON.parse(line) as unknown[]);
+  const sysctls = lines.filter((line) => !line.startsWith("["));
   return [...objects.filter((object) => !isOfKernel(object)).flatMap((object) => linesOf(lasting(object))), ...sysctls];
 }
 
@@ -107,14 +118,20 @@ export class Names {
   }
 
   plain(text: string): string {
-    return text
-      .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
-      .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
-      .replaceAll(
-        /\.(ifindex|link_index)=(\d+)/g,
-        (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`,
-      )
-      .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#");
+    return (
+      text
+        .replaceAll(/veth[0-9a-f]{8}/g, (name) => this.#number("veth", name))
+        .replaceAll(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => this.#number("mac", mac))
+        .replaceAll(
+          /\.(ifindex|link_index)=(\d+)/g,
+          (_, key: string, index: string) => `.${key}=${this.#number("link", `${key} ${index}`)}`,
+        )
+        // Go prints a place in its memory in these.
+        .replaceAll(/Interface:(?:0x[0-9a-f]+|\d+)/g, "Interface:#")
+        // Older editions look for a sysctl of IFNAME itself, and take several in any order.
+        .replaceAll(/\/IFNAME\/\w+: no such file/g, "/IFNAME/#: no such file")
+        .replaceAll(/(configured (?:Transmit Queue Length|all-multicast mode) of \S+ is )[^,]+/g, "$1#")
+    );
   }
 
   #number(kind: string, name: string): string {

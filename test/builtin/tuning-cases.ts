@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, some } from "./chance.ts";
+import { cniVersion, life, oneIn, quickAddresses, some } from "./chance.ts";
 
 /** With several sysctls upstream says by chance which one was refused, so a refused one is alone. */
 const good = [
@@ -104,5 +104,5 @@ function worldBefore(random: Random): readonly string[] {
   const link = "box ip link add eth0 address 02:00:00:00:00:e0 type veth peer name other address 02:00:00:00:00:e9";
   const isThere = oneIn(random, 95);
   const chosen = lines.filter(() => oneIn(random, 10)).map((line) => `{ ${line}; } 2>/dev/null || true`);
-  return [...(isThere ? [link, "box ip link set other up; box ip link set eth0 up"] : []), ...chosen];
+  return [quickAddresses, ...(isThere ? [link, "box ip link set other up; box ip link set eth0 up"] : []), ...chosen];
 }

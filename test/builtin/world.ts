@@ -2,11 +2,11 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Case, Server, Step, Upstream } from "./case.ts";
 
-const shim = join(import.meta.dir, "../../dist/levee-shim");
+const shim = process.env["LEVEE_SHIM"] ?? join(import.meta.dir, "../../dist/levee-shim");
 /** The code with which a built-in plugin leaves a call to the program. */
 const unsupportedExit = 75;
-/** Longer than any call here takes, also on a busy machine. */
-const callMs = 20_000;
+/** Longer than any call here takes, also on an emulated machine. */
+const callMs = 120_000;
 
 /** How a call ended. */
 export interface Answer {
@@ -53,9 +53,10 @@ export class World implements AsyncDisposable {
     await world.#clear();
     mkdirSync(world.folder, { recursive: true });
     const prelude = [
-      `ip netns add ${world.host}`,
-      `ip netns add ${world.box}`,
+      `ip -batch - <<END\nnetns add ${world.host}\nnetns add ${world.box}\nEND`,
       ...world.#commands,
+      // A new namespace has the machine's own value, which other work on it may change.
+      `for netns in host box; do $netns sh -c 'echo 0 > /proc/sys/net/ipv4/ip_forward'; done`,
       // Otherwise addresses and their routes come when the kernel has found no duplicate.
       `host sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'`,
     ];
@@ -135,7 +136,8 @@ export class World implements AsyncDisposable {
   }
 
   async #clear(): Promise<void> {
-    await this.shell(`for netns in ${this.host} ${this.box}; do ip netns delete $netns 2>/dev/null || true; done`);
+    const deletes = [this.host, this.box].map((netns) => `netns delete ${netns}`);
+    await this.shell([`ip -force -batch - 2>/dev/null <<END || true`, ...deletes, "END"].join("\n"));
     rmSync(this.folder, { recursive: true, force: true });
   }
 

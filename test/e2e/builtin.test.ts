@@ -1,12 +1,14 @@
 /**
- * The built-in plugins beside the upstream programs of v1.9.1 and of Debian, in generated cases: 200 each with
- * `npm run e2e -- --full builtin`. A failure names its seed: `LEVEE_SEED=… LEVEE_TURNS=1 npm run e2e -- builtin` runs that
+ * The built-in plugins beside the upstream programs of v1.9.1 and of Debian, in generated cases: with
+ * `npm run e2e -- --full builtin` as many as it takes for 200 of each that the built-in serves, and 10,000 damaged
+ * configurations. A failure names its seed: `LEVEE_SEED=… LEVEE_TURNS=1 npm run e2e -- builtin` runs that
  * case alone.
  */
 import { expect, test } from "bun:test";
 import { compareBatch } from "../builtin/batch.ts";
 import type { Case, Step, Upstream } from "../builtin/case.ts";
 import { judge } from "../builtin/judge.ts";
+import { expectMutatedEndProperly } from "../builtin/mutated.ts";
 import { builtInPlugins, isPossible } from "../builtin/plugins.ts";
 import { World } from "../builtin/world.ts";
 import { distributionPlugins } from "../lab/lab.ts";
@@ -15,7 +17,8 @@ import { builtFolder } from "../peers/peer.ts";
 
 const newest: Upstream = { version: "1.9.1", folder: builtFolder(await cniPlugins()) };
 const debian: Upstream = { version: "1.1.1", folder: distributionPlugins };
-const turns = process.env["LEVEE_E2E_FULL"] === "1" ? 200 : 4;
+const isFull = process.env["LEVEE_E2E_FULL"] === "1";
+const turns = isFull ? 200 : 4;
 const runMs = 1_200_000;
 
 for (const upstream of [newest, debian])
@@ -27,6 +30,12 @@ for (const upstream of [newest, debian])
       },
       runMs,
     );
+
+test(
+  "damaged configurations end properly and leave nothing",
+  () => expectMutatedEndProperly(isFull ? 10_000 : 100),
+  2 * runMs,
+);
 
 test(
   "a bridge with 1,023 ports takes no other one: the program's own error in its own words",

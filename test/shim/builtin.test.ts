@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { upstreamVersion } from "../../src/cni/builtin/upstream-program.ts";
@@ -129,6 +129,21 @@ test("a plugin whose IPAM is a program of its own, or of another version, runs a
     expect(outcome.notBuiltIn).toContain("host-local");
   }
   expect(existsSync(sandbox.path("leases"))).toBe(false);
+});
+
+test("a run of a built-in takes at most 1.5 MiB", async () => {
+  const bridge = `lvm${process.pid}`;
+  const ipam = { type: "host-local", ranges: [[{ subnet: "10.77.0.0/24" }]], dataDir: sandbox.path("leases") };
+  const words = ["bridge any 1.9.1", "host-local any 1.9.1"];
+  const stdin = JSON.stringify({ cniVersion: "1.0.0", name: "n", type: "bridge", bridge, ipam });
+  const { env } = order("bridge" as PluginType, words);
+  for (const command of ["ADD", "CHECK", "DEL"]) {
+    const outcome = await run("bridge" as PluginType, words, { stdin, env: { ...env, CNI_COMMAND: command } });
+    // This CHECK has no result of an ADD to look at, which is an error of the program too.
+    expect(outcome).toMatchObject({ exitCode: command === "CHECK" ? 1 : 0, builtIn: "1.9.1" });
+    expect(outcome.maxRssKib).toBeLessThanOrEqual(1536);
+  }
+  spawnSync("ip", ["link", "delete", bridge]);
 });
 
 test("the outcome of a DEL comes when both ends of the pair are gone, and its process that still waits ends soon", async () => {

@@ -14,14 +14,14 @@ test("makePayload puts programs, images, their names and the guest's files on a 
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o600 });
   writeFileSync(archive, "tar");
   const disk = makePayload(folder, {
-    programs: { kubelet: program },
+    programs: { "kubelet": program, "v1/other": program },
     images: [{ archive }, { archive, namedByDigest: "levee.test/one" }],
     files: [
       { path: "etc/one.conf", text: "one\n" },
       { path: "etc/two.conf", linkTo: "/dev/null" },
     ],
   });
-  expect(told(disk, "stat /bin/kubelet")).toContain("Mode:  0755");
+  for (const path of ["/bin/kubelet", "/bin/v1/other"]) expect(told(disk, `stat ${path}`)).toContain("Mode:  0755");
   expect(told(disk, "cat /images/0.tar")).toBe("tar");
   expect(told(disk, "cat /import-images").split("\n")).toEqual([
     "set -e",

@@ -1,5 +1,5 @@
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { run } from "../e2e/run.ts";
 import { payloadFolder } from "./image/initramfs.ts";
 import type { GuestFile } from "./image/base-files.ts";
@@ -10,7 +10,7 @@ const spareBytes = 64 * 1024 * 1024;
 
 /** The second disk of a machine: what the run brings along. It is read only, so a boot finds it as it was. */
 export interface PayloadParts {
-  /** Name in the guest's `bin` folder to file on this machine. */
+  /** Name in the guest's `bin` folder, or in one below it, to file on this machine. */
   readonly programs: Readonly<Record<string, string>>;
   /** Archives for containerd. */
   readonly images: readonly PayloadImage[];
@@ -29,6 +29,7 @@ export function makePayload(folder: string, { programs, images, files }: Payload
   const content = join(folder, "payload");
   for (const path of ["bin", "images", "files"]) mkdirSync(join(content, path), { recursive: true });
   for (const [name, file] of Object.entries(programs)) {
+    mkdirSync(dirname(join(content, "bin", name)), { recursive: true });
     copyFileSync(file, join(content, "bin", name));
     chmodSync(join(content, "bin", name), 0o755);
   }

@@ -13,3 +13,6 @@ export const vmScenarios = [
   "restarts",
   "reboot",
 ] as const;
+
+/** A scenario on a machine of its own, without a cluster. It takes hours where KVM does not work, so it runs only when it is named. */
+export const builtinLinks = "builtin-links";

@@ -4,10 +4,12 @@ export interface VmSurroundings {
   /** The image's folder in the cache. */
   readonly image: string;
   readonly busybox: string;
-  /** The two below are empty for the smoke test, which needs neither. Folder of Kubernetes' programs: */
+  /** Those below are empty where nothing needs them. Folder of Kubernetes' programs: */
   readonly kubernetes: string;
   /** Folder of Levee's image, as `npm run image` leaves it: */
   readonly images: string;
+  /** Folder of upstream's plugins, for the comparison of built-in ones. */
+  readonly plugins: string;
 }
 
 export function vmSurroundings(): VmSurroundings {

@@ -15,7 +15,7 @@ use crate::builtin::kernel::validate::{validate_ips, validate_routes};
 use crate::builtin::result::{CniResult, Interface};
 use crate::builtin::{Edition, Failure, PluginCall, Unsupported};
 use crate::net::netlink::Netlink;
-use crate::net::netns::own_names;
+use crate::net::netns::{self, own_names};
 use crate::sys;
 
 /// The MAC address that the call asks for, as it is written. The variable counts before the configuration, and the
@@ -30,9 +30,26 @@ pub fn open_container(call: &PluginCall) -> Result<Namespace, String> {
     Namespace::open(&call.netns).map_err(|why| format!("failed to open netns \"{}\": {}", call.netns, why.message()))
 }
 
+/// None if the container's namespace cannot be entered: that is an error of the call itself.
+pub fn look_inside<T>(call: &PluginCall, look: impl FnOnce(&Netlink) -> T) -> Option<T> {
+    netns::visit_path(&call.netns, || Netlink::open().ok().map(|netlink| look(&netlink)))?
+}
+
+/// For plugins whose program would make or move a link all the same, and then step back or leave it.
+pub fn check_name_is_free(call: &PluginCall) -> Result<(), Unsupported> {
+    match look_inside(call, |netlink| link_by_name(netlink, &call.ifname)) {
+        Some(Ok(_)) => Err(Unsupported(format!("the container has an interface {} already", call.ifname))),
+        _ => Ok(()),
+    }
+}
+
 /// Addresses and routes for the interface at a place in the result.
 pub fn take_addresses(ipam: &Ipam, call: &PluginCall, place: i64) -> Result<CniResult, Failure> {
-    let mut given = ipam.add(call)?;
+    Ok(placed(ipam.add(call)?, place)?)
+}
+
+/// What an IPAM plugin has given, for the interface at a place in the result.
+pub fn placed(mut given: CniResult, place: i64) -> Result<CniResult, String> {
     if given.ips.is_empty() {
         return Err("IPAM plugin returned missing IP config".into());
     }

@@ -4,26 +4,24 @@
 use std::io::{self, Read};
 
 use crate::base::output::write_stderr;
-use crate::builtin::{run, Edition, PluginCall};
+use crate::builtin::{prepare, Edition, PluginCall, Unsupported};
 
 /// No upstream plugin uses this code. It means that nothing has been done.
-pub const UNSUPPORTED_EXIT: i32 = 75;
+const UNSUPPORTED_EXIT: i32 = 75;
 
 /// The exit code of the program.
 pub fn serve(plugin: &str, edition: Edition) -> i32 {
     let call = PluginCall::read(edition, |name| std::env::var(name).unwrap_or_default());
     let mut stdin = Vec::new();
-    let outcome = io::stdin().read_to_end(&mut stdin).and_then(|_| run(plugin, &call, &stdin, &mut io::stdout()));
-    match outcome {
-        Ok(outcome) => {
-            if let crate::builtin::Outcome::Unsupported(why) = &outcome {
-                write_stderr(&format!("levee-shim: {}", why.0));
-            }
-            outcome.exit_code()
+    let served = io::stdin().read_to_end(&mut stdin).and_then(|_| match prepare(plugin, &call, &stdin) {
+        Ok(prepared) => prepared.serve(&call, &mut io::stdout()).map(|outcome| outcome.exit_code()),
+        Err(Unsupported(why)) => {
+            write_stderr(&format!("levee-shim: {}", why));
+            Ok(UNSUPPORTED_EXIT)
         }
-        Err(error) => {
-            write_stderr(&format!("levee-shim: {}", error));
-            1
-        }
-    }
+    });
+    served.unwrap_or_else(|error| {
+        write_stderr(&format!("levee-shim: {}", error));
+        1
+    })
 }

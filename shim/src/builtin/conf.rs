@@ -62,6 +62,12 @@ impl<'a> Conf<'a> {
         Ipam::read(ipam, self, call)
     }
 
+    /// The IPAM plugin's name, which a configuration that is not read may lack.
+    pub fn ipam_type(&self) -> Option<String> {
+        let mut ipam = Members::of(self.ipam?, "ipam").ok()?;
+        ipam.text("type").ok()?.filter(|name| !name.is_empty()).map(str::to_string)
+    }
+
     /// The result of the plugin before in the chain, or of the ADD before this call.
     pub fn prev_result(&self) -> Result<Option<CniResult>, Unsupported> {
         self.prev_result.map(|json| CniResult::read(json, self.version, self.edition)).transpose()
@@ -91,6 +97,19 @@ fn read_capabilities(own: &mut Members) -> Result<(), Unsupported> {
 mod tests {
     use super::*;
     use crate::builtin::go::tree::parse;
+
+    #[test]
+    fn the_ipam_is_named() {
+        let of = |ipam: &str| {
+            let tree = parse(format!(r#"{{"cniVersion":"1.0.0","name":"n"{}}}"#, ipam).as_bytes()).unwrap();
+            let conf = Conf::read(&tree, Edition::V1_9_1).unwrap();
+            conf.ipam_type()
+        };
+        assert_eq!(of(r#","ipam":{"ranges":[],"type":"host-local"}"#), Some("host-local".to_string()));
+        for none in ["", r#","ipam":{}"#, r#","ipam":{"type":""}"#, r#","ipam":{"type":1}"#, r#","ipam":[]"#] {
+            assert_eq!(of(none), None, "{}", none);
+        }
+    }
 
     fn why(text: &str, edition: Edition) -> String {
         let tree = parse(text.as_bytes()).unwrap();

@@ -21,7 +21,6 @@ use crate::builtin::kernel::namespaces::Namespace;
 use crate::builtin::result::{CniResult, Dns};
 use crate::builtin::{Edition, Failure, Plugin, PluginCall, Unsupported};
 use crate::net::netlink::{Attribute, Netlink};
-use crate::net::netns;
 
 pub struct HostDevice {
     edition: Edition,
@@ -59,15 +58,12 @@ impl HostDevice {
         if Netlink::open().map_or(false, |host| self.device.find(&host).is_err()) {
             return Ok(());
         }
-        match look_inside(call, |netlink| link_by_name(netlink, &call.ifname)) {
-            Some(Ok(_)) => Err(Unsupported(format!("the container has an interface {} already", call.ifname))),
-            _ => Ok(()),
-        }
+        attached::check_name_is_free(call)
     }
 
     /// Whether the host has no interface of the name that the link gets back.
     fn check_way_out(&self, call: &PluginCall) -> Result<(), Unsupported> {
-        let link = match look_inside(call, |netlink| link_by_name(netlink, &call.ifname)) {
+        let link = match attached::look_inside(call, |netlink| link_by_name(netlink, &call.ifname)) {
             Some(Ok(link)) => link,
             _ => return Ok(()),
         };
@@ -81,7 +77,7 @@ impl HostDevice {
         let is_taken = |netlink: &Netlink| link_by_name(netlink, &link.alias).is_ok();
         // Older editions rename the link before they move it.
         let is_renamed_inside = !self.edition.is_new() && link.alias != link.name;
-        let is_taken_inside = is_renamed_inside && look_inside(call, is_taken).unwrap_or(false);
+        let is_taken_inside = is_renamed_inside && attached::look_inside(call, is_taken).unwrap_or(false);
         match is_taken_inside || Netlink::open().map_or(false, |host| is_taken(&host)) {
             true => Err(Unsupported(format!("there is another interface {}", link.alias))),
             false => Ok(()),
@@ -169,11 +165,6 @@ fn move_to(netlink: &Netlink, link: &Link, target: &Namespace, name: &str, alias
     let mut changed: Vec<Attribute> = vec![(IFLA_NET_NS_FD, &descriptor), (IFLA_IFNAME, &name)];
     changed.extend(alias.map(|alias| (IFLA_IFALIAS, alias.as_bytes())));
     set_link(netlink, link.index, (0, 0), &changed)
-}
-
-/// None if the container's namespace cannot be entered: that is an error of the call itself.
-fn look_inside<T>(call: &PluginCall, look: impl FnOnce(&Netlink) -> T) -> Option<T> {
-    netns::visit_path(&call.netns, || Netlink::open().ok().map(|netlink| look(&netlink)))?
 }
 
 impl Plugin for HostDevice {

@@ -46,6 +46,9 @@ impl Ipvlan {
             prev_result: conf.prev_result()?,
         };
         conf.end()?;
+        if call.command == "ADD" {
+            attached::check_name_is_free(call)?;
+        }
         let has_addresses = ipvlan.prev_result.as_ref().map_or(false, |result| !result.ips.is_empty());
         match call.command == "ADD" && ipvlan.ipam.is_none() && !has_addresses {
             true => Err(Unsupported("ipam names no plugin, and no result before has addresses".to_string())),

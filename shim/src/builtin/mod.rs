@@ -26,7 +26,6 @@ use std::io::{self, Write};
 
 pub use call::{Edition, PluginCall};
 use conf::Conf;
-use go::members::Members;
 use go::print::Print;
 use result::CniResult;
 
@@ -34,10 +33,6 @@ use crate::cni::verb::Verb;
 
 /// The code of an error for which CNI has none, as in the upstream programs.
 const INTERNAL: u32 = 999;
-
-/// These serve a call only by hand (`levee-shim plugin`). Few of their good calls have been compared yet, in a virtual
-/// machine: the kernels on which the tests run have no such links.
-const ONLY_BY_HAND: [&str; 2] = ["ipvlan", "vlan"];
 
 /// Why a built-in plugin leaves a call to the program.
 #[derive(Debug, PartialEq)]
@@ -76,48 +71,51 @@ trait Plugin {
     fn del(&self, call: &PluginCall) -> Result<(), Failure>;
 }
 
-/// How a call ended. In the first two cases the answer has been written.
-#[derive(Debug, PartialEq)]
+/// How a call ended. The answer has been written.
 pub enum Outcome {
     Done,
     Failed,
-    /// Nothing has been done or written.
-    Unsupported(Unsupported),
 }
 
 impl Outcome {
-    /// The exit code of the upstream program, or a code that none of them uses.
+    /// The exit code of the upstream program.
     pub fn exit_code(&self) -> i32 {
         match self {
             Outcome::Done => 0,
             Outcome::Failed => 1,
-            Outcome::Unsupported(_) => command::UNSUPPORTED_EXIT,
         }
     }
 }
 
-/// Serves one call as the upstream program `plugin` does. Changes the network namespace of this process.
-pub fn run(plugin: &str, call: &PluginCall, stdin: &[u8], out: &mut dyn Write) -> io::Result<Outcome> {
-    let (verb, version, plugin) = match read(plugin, call, stdin) {
-        Ok(read) => read,
-        Err(why) => return Ok(Outcome::Unsupported(why)),
-    };
-    let answer = match verb {
-        Verb::Add => plugin.add(call).map(|result| result.to_json(version, call.edition)),
-        Verb::Check => plugin.check(call).map(|()| String::new()),
-        Verb::Del => plugin.del(call).map(|()| String::new()),
-        // The upstream plugins and IPAM plugins that are built in do nothing for it.
-        Verb::Status | Verb::Gc => Ok(String::new()),
-    };
-    match answer {
-        Ok(json) => out.write_all(json.as_bytes()).map(|()| Outcome::Done),
-        Err(failure) => out.write_all(failure.to_json().as_bytes()).map(|()| Outcome::Failed),
+/// A call that can be served: the plugin has read its whole configuration, and nothing has been done yet.
+pub struct Prepared {
+    verb: Verb,
+    version: &'static str,
+    plugin: Box<dyn Plugin>,
+    /// The IPAM plugin that the configuration names.
+    pub ipam: Option<String>,
+}
+
+impl Prepared {
+    /// Serves the call as the upstream program does. Changes the network namespace of this process.
+    pub fn serve(&self, call: &PluginCall, out: &mut dyn Write) -> io::Result<Outcome> {
+        let answer = match self.verb {
+            Verb::Add => self.plugin.add(call).map(|result| result.to_json(self.version, call.edition)),
+            Verb::Check => self.plugin.check(call).map(|()| String::new()),
+            Verb::Del => self.plugin.del(call).map(|()| String::new()),
+            // The upstream plugins and IPAM plugins that are built in do nothing for it.
+            Verb::Status | Verb::Gc => Ok(String::new()),
+        };
+        match answer {
+            Ok(json) => out.write_all(json.as_bytes()).map(|()| Outcome::Done),
+            Err(failure) => out.write_all(failure.to_json().as_bytes()).map(|()| Outcome::Failed),
+        }
     }
 }
 
-/// The plugins that `supports` knows.
-pub const PLUGINS: [&str; 8] =
-    ["bridge", "host-device", "host-local", "loopback", "macvlan", "ptp", "static", "tuning"];
+/// The plugins that `prepare` knows.
+pub const PLUGINS: [&str; 10] =
+    ["bridge", "host-device", "host-local", "ipvlan", "loopback", "macvlan", "ptp", "static", "tuning", "vlan"];
 
 /// Those of them that others call for addresses.
 pub const IPAMS: [&str; 2] = ["host-local", "static"];
@@ -130,40 +128,26 @@ pub fn versions(edition: Edition) -> String {
     Print::Members(vec![("cniVersion", Print::text(newest)), supported]).to_json()
 }
 
-/// The IPAM plugin that a configuration names, if it is plain enough to be served here at all.
-pub fn ipam_of(stdin: &[u8]) -> Option<String> {
-    let tree = go::tree::parse(stdin).ok()?;
-    let mut own = Members::of(&tree, "").ok()?;
-    own.object("ipam").ok()?.text("type").ok()?.map(str::to_string)
-}
-
-/// Whether `run` would serve this call on a node.
-pub fn supports(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(), Unsupported> {
-    if ONLY_BY_HAND.contains(&plugin) {
-        return Err(Unsupported(format!("the plugin {} is built in only for use by hand", plugin)));
-    }
-    read(plugin, call, stdin).map(drop)
-}
-
-fn read(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<(Verb, &'static str, Box<dyn Plugin>), Unsupported> {
+/// Reads the whole call, and changes nothing.
+pub fn prepare(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<Prepared, Unsupported> {
     let tree =
         go::tree::parse(stdin).map_err(|why| Unsupported(format!("the configuration is not plain JSON: {}", why)))?;
     let conf = Conf::read(&tree, call.edition)?;
     let verb = call.verb(conf.version)?;
-    let version = conf.version;
+    let (version, ipam) = (conf.version, conf.ipam_type());
     let plugin: Box<dyn Plugin> = match plugin {
         "bridge" => Box::new(bridge::Bridge::read(conf, call)?),
         "host-device" => Box::new(host_device::HostDevice::read(conf, call)?),
         "host-local" | "static" => Box::new(ipam::Standalone::read(plugin, conf, call)?),
+        "ipvlan" => Box::new(ipvlan::Ipvlan::read(conf, call)?),
         "loopback" => Box::new(loopback::Loopback::read(conf, verb)?),
         "macvlan" => Box::new(macvlan::Macvlan::read(conf, call)?),
-        "ipvlan" => Box::new(ipvlan::Ipvlan::read(conf, call)?),
+        "ptp" => Box::new(ptp::Ptp::read(conf, call)?),
         "tuning" => Box::new(tuning::Tuning::read(conf, call)?),
         "vlan" => Box::new(vlan::Vlan::read(conf, call)?),
-        "ptp" => Box::new(ptp::Ptp::read(conf, call)?),
         _ => return Err(Unsupported(format!("no plugin {} is built in", plugin))),
     };
-    Ok((verb, version, plugin))
+    Ok(Prepared { verb, version, plugin, ipam })
 }
 
 #[cfg(test)]
@@ -171,8 +155,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_plugins_is_the_one_that_serves_on_a_node() {
-        let names = "bridge host-device host-local ipvlan loopback macvlan portmap ptp static tuning vlan";
+    fn the_list_of_plugins_is_the_one_that_is_served() {
+        let names = "bridge host-device host-local ipvlan loopback macvlan portmap ptp static tuning vlan vrf";
         let call = PluginCall {
             edition: Edition::V1_9_1,
             command: "STATUS".to_string(),
@@ -182,20 +166,11 @@ mod tests {
             args: String::new(),
         };
         for name in names.split(' ') {
-            let why = supports(name, &call, br#"{"cniVersion":"1.1.0","name":"n"}"#).err().map(|why| why.0);
+            let why = prepare(name, &call, br#"{"cniVersion":"1.1.0","name":"n"}"#).err().map(|why| why.0);
             let is_known = !why.unwrap_or_default().contains(&format!("plugin {} is built in", name));
             assert_eq!(PLUGINS.contains(&name), is_known, "{}", name);
         }
         assert!(IPAMS.iter().all(|name| PLUGINS.contains(name)));
-    }
-
-    #[test]
-    fn the_ipam_of_a_configuration_is_found() {
-        let of = |text: &str| ipam_of(text.as_bytes());
-        assert_eq!(of(r#"{"a":1,"ipam":{"ranges":[],"type":"host-local"}}"#), Some("host-local".to_string()));
-        for none in ["{}", r#"{"ipam":{}}"#, r#"{"ipam":{"type":1}}"#, r#"{"ipam":[]}"#, "{", "[]"] {
-            assert_eq!(of(none), None, "{}", none);
-        }
     }
 
     #[test]

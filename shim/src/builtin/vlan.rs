@@ -44,6 +44,9 @@ impl Vlan {
             prev_result: if call.command == "CHECK" { conf.prev_result()? } else { None },
         };
         conf.end()?;
+        if call.command == "ADD" {
+            attached::check_name_is_free(call)?;
+        }
         Ok(vlan)
     }
 
@@ -81,8 +84,9 @@ impl Plugin for Vlan {
     /// An error leaves the link for a DEL, and no address.
     fn add(&self, call: &PluginCall) -> Result<CniResult, Failure> {
         let (link, container) = self.add_link(call, &Namespace::own()?)?;
-        let given = attached::take_addresses(&self.ipam, call, 0)
-            .map_err(|failure| format!("failed to execute IPAM delegate: {}", failure.message))?;
+        let given = self.ipam.add(call);
+        let given = given.map_err(|failure| format!("failed to execute IPAM delegate: {}", failure.message))?;
+        let given = attached::placed(given, 0)?;
         let result = CniResult { interfaces: vec![attached::interface(call, &link)], dns: self.dns.clone(), ..given };
         configure(&container.netlink, &call.ifname, &result, self.edition)
             .map_err(|why| attached::give_back(&self.ipam, call, why))?;

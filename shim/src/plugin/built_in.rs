@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::io::{AsRawFd, OwnedFd};
 
 use crate::base::output::{write_all_stdout, write_stderr};
-use crate::builtin::{self, Edition, PluginCall, Unsupported};
+use crate::builtin::{self, Edition, PluginCall, Prepared, Unsupported};
 use crate::plugin::process::{Body, Trouble};
 use crate::plugin::run_order::RunOrder;
 use crate::plugin::stand_in::StandIns;
@@ -39,7 +39,7 @@ impl Body for BuiltIn<'_> {
 }
 
 enum Work {
-    Call(PluginCall),
+    Call(PluginCall, Prepared),
     Versions(Edition),
 }
 
@@ -53,18 +53,13 @@ impl BuiltIn<'_> {
         if call.command == "VERSION" && builtin::PLUGINS.contains(&plugin) {
             return Ok(Work::Versions(edition));
         }
-        builtin::supports(plugin, &call, &self.order.stdin)?;
-        self.check_ipam()?;
-        Ok(Work::Call(call))
-    }
-
-    /// The program would call the IPAM's program, which may be a site's own or of another version.
-    fn check_ipam(&self) -> Result<(), Unsupported> {
-        match builtin::ipam_of(&self.order.stdin) {
-            Some(ipam) if self.stand_ins.version(&ipam) != Some(self.version) => {
+        let prepared = builtin::prepare(plugin, &call, &self.order.stdin)?;
+        match &prepared.ipam {
+            // The program would call the IPAM's program, which may be a site's own or of another version.
+            Some(ipam) if self.stand_ins.version(ipam) != Some(self.version) => {
                 Err(Unsupported(format!("its IPAM plugin {} is a program, or another version", ipam)))
             }
-            _ => Ok(()),
+            _ => Ok(Work::Call(call, prepared)),
         }
     }
 
@@ -73,10 +68,7 @@ impl BuiltIn<'_> {
         let mut out = Vec::new();
         let served = match work {
             Work::Versions(edition) => out.write_all(builtin::versions(*edition).as_bytes()).map(|()| 0),
-            Work::Call(call) => {
-                let outcome = builtin::run(&self.order.plugin, call, &self.order.stdin, &mut out);
-                outcome.map(|outcome| outcome.exit_code())
-            }
+            Work::Call(call, prepared) => prepared.serve(call, &mut out).map(|outcome| outcome.exit_code()),
         };
         match served.and_then(|code| write_all_stdout(&out).map(|()| code)) {
             Ok(code) => code,

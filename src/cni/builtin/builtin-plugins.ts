@@ -3,11 +3,13 @@ export const builtinPlugins = [
   "bridge",
   "host-device",
   "host-local",
+  "ipvlan",
   "loopback",
   "macvlan",
   "ptp",
   "static",
   "tuning",
+  "vlan",
 ] as const;
 
 export type BuiltinPlugin = (typeof builtinPlugins)[number];
@@ -25,7 +27,16 @@ export const builtinIpams = ["host-local", "static"] as const satisfies readonly
  * The built-ins that stand in for upstream's programs under `auto`: each was compared in 200 generated cases with each
  * version. The others serve where no program is, or where a list names them.
  */
-const comparedPlugins = ["bridge", "host-local", "loopback", "static"] as const satisfies readonly BuiltinPlugin[];
+const comparedPlugins = [
+  "bridge",
+  "host-device",
+  "host-local",
+  "loopback",
+  "macvlan",
+  "ptp",
+  "static",
+  "tuning",
+] as const satisfies readonly BuiltinPlugin[];
 
 export type ComparedPlugin = (typeof comparedPlugins)[number];
 

@@ -54,6 +54,16 @@ test.each([
   expect(upstreamVersion("bridge", marks(lines))).toBeUndefined();
 });
 
+test.each([
+  ["macvlan", "main"],
+  ["host-local", "ipam"],
+  ["tuning", "meta"],
+] as const)("upstreamVersion looks for %s in the folder %s of upstream's source", (name, folder) => {
+  const path = (where: string): string => `path\t${module}/plugins/${where}/${name}`;
+  expect(upstreamVersion(name, marks({ path: path(folder) }))).toBe("1.9.1");
+  expect(upstreamVersion(name, marks({ path: path("sample") }))).toBeUndefined();
+});
+
 test("upstreamVersion knows nothing about a file without marks", () => {
   for (const text of ["", "\n", "go\t\nid\t\n", "path"]) expect(upstreamVersion("bridge", text)).toBeUndefined();
 });
@@ -69,6 +79,8 @@ test("upstreamVersion knows Debian's programs by the hash of the linked program"
 });
 
 test("upstreamVersion leaves the programs of built-ins alone that were not compared as often", () => {
-  const path = `path\t${module}/plugins/main/macvlan`;
-  expect(upstreamVersion("macvlan", marks({ path }))).toBeUndefined();
+  for (const name of ["ipvlan", "vlan"] as const) {
+    const path = `path\t${module}/plugins/main/${name}`;
+    expect(upstreamVersion(name, marks({ path }))).toBeUndefined();
+  }
 });

@@ -15,16 +15,24 @@ const modules: Readonly<Record<ComparedVersion, string>> = {
  */
 const debian: Readonly<Record<ComparedPlugin, readonly string[]>> = {
   "bridge": ["Qngu0Sr54mMMFfM6i5ht", "i_DXc7vC96zr0hL671sv"],
+  "host-device": ["bs4vEvLz4FNVsXhqkUjk", "EN6lvwh-lKBG90x5SKrD"],
   "host-local": ["JrBT-X34_8RHTjCI6Oxj", "Gzpqk7Q-N5x_PEQs4ow3"],
   "loopback": ["_Bx_1PMUyfZxwED3_Kvx", "n0S8TU8j7U0RRVvvgOHn"],
+  "macvlan": ["PN7NNqDdeFDV0AbMr30p", "H0tn2luXioKCfSG4-2kE"],
+  "ptp": ["0AVTKPB1jFzErKyszvQa", "V1-aFIpJ5J3OzuxW6afD"],
   "static": ["fwaX4a5KqPeiSwy1T8Kp", "mkFUUjh4HvVqkKFiM4D5"],
+  "tuning": ["sBoHpmttvn924wLU-OFc", "DcOkjrF-Qzykhpyb16LJ"],
 };
 
-const folders: Readonly<Record<ComparedPlugin, "ipam" | "main">> = {
+const folders: Readonly<Record<ComparedPlugin, "ipam" | "main" | "meta">> = {
   "bridge": "main",
+  "host-device": "main",
   "host-local": "ipam",
   "loopback": "main",
+  "macvlan": "main",
+  "ptp": "main",
   "static": "ipam",
+  "tuning": "meta",
 };
 
 /**

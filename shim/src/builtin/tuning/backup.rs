@@ -18,11 +18,19 @@ const DEFAULT_FOLDER: &str = "/run/cni/tuning";
 /// Upstream makes folders with the mode of its files.
 const MODE: u32 = 0o600;
 
+#[derive(Debug, PartialEq)]
+pub enum Found {
+    Nothing,
+    /// An ADD was killed while it wrote them, so it had not changed the interface yet.
+    CutOff,
+    Kept(Settings),
+}
+
 pub struct Backup {
     folder: String,
     path: String,
     /// What a DEL has found in the file.
-    pub found: Option<Settings>,
+    pub found: Found,
 }
 
 impl Backup {
@@ -30,7 +38,7 @@ impl Backup {
         let folder = conf.own.text("dataDir")?.filter(|folder| !folder.is_empty()).unwrap_or(DEFAULT_FOLDER);
         let folder = plain_path(folder).ok_or_else(|| conf.own.wrong("dataDir", "not a plain absolute path"))?;
         let path = format!("{}/{}_{}.json", folder, call.container_id, call.ifname);
-        let found = if call.command == "DEL" { read_file(&path)? } else { None };
+        let found = if call.command == "DEL" { read_file(&path)? } else { Found::Nothing };
         Ok(Backup { folder: folder.to_string(), path, found })
     }
 
@@ -55,14 +63,18 @@ impl Backup {
     }
 }
 
-/// None if there is no file, or none that can be read. A file that this plugin would read otherwise than upstream is left to it.
-fn read_file(path: &str) -> Result<Option<Settings>, Unsupported> {
+/// A file that this plugin would read otherwise than upstream is left to it.
+fn read_file(path: &str) -> Result<Found, Unsupported> {
     let bytes = match fs::read(path) {
+        // What is written begins with a brace. Upstream reads nothing out of half of it, and leaves it there.
+        Ok(bytes) if !bytes.ends_with(b"}") && bytes.first().map_or(true, |byte| *byte == b'{') => {
+            return Ok(Found::CutOff)
+        }
         Ok(bytes) => bytes,
-        Err(_) => return Ok(None),
+        Err(_) => return Ok(Found::Nothing),
     };
     let tree = tree::parse(&bytes).map_err(|why| Unsupported(format!("{} is not plain JSON: {}", path, why)))?;
-    Settings::read_kept(Members::of(&tree, path)?).map(Some)
+    Settings::read_kept(Members::of(&tree, path)?).map(Found::Kept)
 }
 
 /// Go's words need the folder that fails.
@@ -113,8 +125,19 @@ mod tests {
 
     #[test]
     fn a_file_that_is_none_is_nothing_to_set_back() {
-        assert_eq!(read_file("/no/such"), Ok(None));
-        assert_eq!(read_file("/dev/null/x"), Ok(None));
+        assert_eq!(read_file("/no/such"), Ok(Found::Nothing));
+        assert_eq!(read_file("/dev/null/x"), Ok(Found::Nothing));
         assert!(read_file("/proc/self/status").is_err());
+    }
+
+    #[test]
+    fn what_a_killed_add_has_written_is_cut_off() {
+        let path = std::env::temp_dir().join(format!("levee-backup-{}", std::process::id()));
+        for (text, is_cut_off) in [("", true), ("{", true), ("{\n \"mtu\": 15", true), ("{\n \"mtu\": 15\n}", false)] {
+            fs::write(&path, text).unwrap();
+            let found = read_file(path.to_str().unwrap()).unwrap();
+            assert_eq!(found == Found::CutOff, is_cut_off, "{}", text);
+        }
+        fs::remove_file(&path).unwrap();
     }
 }

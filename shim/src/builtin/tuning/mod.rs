@@ -11,7 +11,7 @@ use crate::builtin::kernel::links::link_by_name;
 use crate::builtin::kernel::namespaces::{Namespace, NoNamespace};
 use crate::builtin::result::CniResult;
 use crate::builtin::{Edition, Failure, Plugin, PluginCall, Unsupported};
-use backup::Backup;
+use backup::{Backup, Found};
 use settings::Settings;
 use sysctls::Sysctls;
 
@@ -68,16 +68,20 @@ impl Plugin for Tuning {
 
     /// Never fails: without the namespace or the interface there is nothing to set back. The file stays then.
     fn del(&self, call: &PluginCall) -> Result<(), Failure> {
-        if let Some(before) = &self.backup.found {
-            let container = Namespace::open(&call.netns).map_err(NoNamespace::message);
-            let link = container.and_then(|container| {
-                let link = link_by_name(&container.netlink, &call.ifname).map_err(|error| errno_words(&error))?;
-                before.restore(&container.netlink, &link).map_err(|error| errno_words(&error))
-            });
-            if link.is_ok() {
-                self.backup.remove();
-            }
+        let is_over = match &self.backup.found {
+            Found::Nothing => false,
+            Found::CutOff => true,
+            Found::Kept(before) => restore(before, call).is_ok(),
+        };
+        if is_over {
+            self.backup.remove();
         }
         Ok(())
     }
+}
+
+fn restore(before: &Settings, call: &PluginCall) -> Result<(), String> {
+    let container = Namespace::open(&call.netns).map_err(NoNamespace::message)?;
+    let link = link_by_name(&container.netlink, &call.ifname).map_err(|error| errno_words(&error))?;
+    before.restore(&container.netlink, &link).map_err(|error| errno_words(&error))
 }

@@ -36,7 +36,8 @@ test.each([
 
 test.each([
   [{ type: "bridge", ipam: { type: "host-local" } }, "plugins bridge, host-local"],
-  [{ plugins: [{ type: "ptp", ipam: { type: "static" } }, { type: "portmap" }] }, "plugins static"],
+  [{ plugins: [{ type: "ptp", ipam: { type: "static" } }, { type: "portmap" }] }, "plugins ptp, static"],
+  [{ plugins: [{ type: "macvlan", master: "eth0" }, { type: "tuning" }] }, "plugins macvlan, tuning"],
 ])("checkNetworks names the plugins of %j that are built in: %s", (config, object) => {
   const [finding, ...others] = found(config).filter((one) => one.object.startsWith("plugins"));
   expect([finding, others]).toMatchObject([{ level: "look", object }, []]);
