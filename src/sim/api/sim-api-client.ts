@@ -15,6 +15,8 @@ interface ClientOptions {
   readonly link?: { readonly isCut: boolean };
   /** Whether a watch is woken by changes of its own resource only: there are dozens of watches in a guard. */
   readonly isSelective?: boolean;
+  /** For the log, where several ask. */
+  readonly name?: string;
 }
 
 /** The API server as one process sees it: answers take time, are refused, or do not come. */
@@ -49,7 +51,7 @@ export class SimApiClient implements FollowableApi {
   }
 
   async items(path: string, { signal, idleMs }: LinesOptions, onItem: (text: string) => void): Promise<string> {
-    this.#api.count("list");
+    this.#api.count("list", this.#who(path));
     await this.#travel(signal, idleMs);
     this.#mustExist(path);
     const url = new URL(path, "http://localhost");
@@ -62,7 +64,7 @@ export class SimApiClient implements FollowableApi {
   }
 
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
-    this.#api.count("watch");
+    this.#api.count("watch", this.#who(path));
     await this.#travel(options.signal, options.idleMs);
     this.#mustExist(path);
     const url = new URL(path, "http://localhost");
@@ -131,9 +133,15 @@ export class SimApiClient implements FollowableApi {
     if (isBusy) throw apiRefusal(429, "TooManyRequests", retryAfterMs);
   }
 
+  #who(path: string): { readonly by?: string; readonly resource?: string } {
+    const { name } = this.#options;
+    if (name === undefined) return {};
+    const selector = new URL(path, "http://localhost").searchParams.get("fieldSelector") ?? "";
+    return { by: name, resource: `${resourceOf(path)} ${selector}`.trim() };
+  }
+
   #mustExist(path: string): void {
-    const [pathname = ""] = path.split("?");
-    if (this.#api.absent.has(resourcePlace(pathname).resource)) throw apiRefusal(404, "NotFound");
+    if (this.#api.absent.has(resourceOf(path))) throw apiRefusal(404, "NotFound");
   }
 
   #listOf(url: URL): {
@@ -143,6 +151,11 @@ export class SimApiClient implements FollowableApi {
     const { items, version } = this.#api.list(resourcePlace(url.pathname).resource, selectedBy(url));
     return { metadata: { resourceVersion: String(version) }, items };
   }
+}
+
+function resourceOf(path: string): string {
+  const [pathname = ""] = path.split("?");
+  return resourcePlace(pathname).resource;
 }
 
 function eventText(type: string, object: JsonObject): string {

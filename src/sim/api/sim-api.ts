@@ -55,8 +55,8 @@ export class SimApi {
     return this.#version;
   }
 
-  count(what: string): void {
-    if (what === "list" || what === "watch") this.#say({ kind: "api", what });
+  count(what: string, who: { readonly by?: string; readonly resource?: string } = {}): void {
+    if (what === "list" || what === "watch") this.#say({ kind: "api", what, ...who });
     this.requests.set(what, (this.requests.get(what) ?? 0) + 1);
   }
 

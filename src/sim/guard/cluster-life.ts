@@ -11,6 +11,7 @@ import {
   multus,
   nodeNames,
   startedStatus,
+  tenantNamespace,
   type DaemonSetPlace,
 } from "./cluster-objects.ts";
 
@@ -26,6 +27,8 @@ const endMsMax = 3_000;
 const hangShare = 0.04;
 const hangMs = { min: 30_000, max: 240_000 };
 const controllerMs = 800;
+const reliefMs = 20_000;
+const fewWaiting = 10;
 /** Between two pods of a rollout. */
 const rolloutMs = 3_000;
 
@@ -34,6 +37,8 @@ export class ClusterLife {
   readonly #options: LifeOptions;
   /** Since when Multus is killed for memory; undefined while it is well. */
   killedSince: string | undefined;
+
+  #isRelieved = false;
 
   constructor(options: LifeOptions) {
     this.#options = options;
@@ -45,6 +50,7 @@ export class ClusterLife {
     const isSpec = JSON.stringify(before?.["spec"]) !== JSON.stringify(after?.["spec"]);
     if (resource === "pods" && operation === "DELETE" && after !== undefined) this.#endPod(key, after);
     if (resource === "resourcequotas" && isSpec) this.#later(controllerMs, () => this.#countQuota(key));
+    if (resource === "pods" && after === undefined) this.#relieve();
     if (!isSpec || before === undefined) return;
     if (resource === "daemonsets") this.#rollDaemonSet(key);
     if (resource === "deployments") this.#rollDeployment(key);
@@ -59,6 +65,26 @@ export class ClusterLife {
   #placeDaemon(place: DaemonSetPlace, node: string, generation: number): void {
     const killed = place === multus ? this.killedSince : undefined;
     this.#create("pods", place.namespace, daemonPod(place, node, generation, killed));
+  }
+
+  /** With few pods that ask again and again, Multus lives with the memory that it has. */
+  #relieve(): void {
+    if (this.killedSince === undefined || this.#isRelieved || this.#waiting() >= fewWaiting) return;
+    this.#isRelieved = true;
+    this.#later(reliefMs, () => {
+      this.#isRelieved = false;
+      if (this.killedSince === undefined || this.#waiting() >= fewWaiting) return;
+      this.killedSince = undefined;
+      for (const pod of this.#options.api.objects("pods"))
+        if (keyOf(pod).startsWith(`${multus.namespace}/${multus.name}-`)) this.startPod(keyOf(pod));
+      this.startOwned();
+    });
+  }
+
+  #waiting(): number {
+    return this.#options.api.objects("pods").filter((pod) => {
+      return objectOf(pod["metadata"])["namespace"] === tenantNamespace && objectOf(pod["status"])["phase"] === "Pending";
+    }).length;
   }
 
   /** The network is there: pods with an owner start. */

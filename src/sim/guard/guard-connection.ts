@@ -40,7 +40,7 @@ export class GuardConnection extends SimApiClient {
   readonly #options: ConnectionOptions;
 
   constructor(options: ConnectionOptions) {
-    super(options.api, options.process, { link: options.link, isSelective: true });
+    super(options.api, options.process, { link: options.link, isSelective: true, name: options.user.name });
     this.#options = options;
   }
 
