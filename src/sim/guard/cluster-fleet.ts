@@ -15,7 +15,7 @@ interface FleetOptions {
 }
 
 /** How long a node is away when it is rebooted. */
-const rebootMs = 45_000;
+export const rebootMs = 45_000;
 export const alertmanagerUrl = "http://alertmanager.example:9093";
 
 /** The nodes: which are due for a reboot, which are away, and what their daemons and Alertmanager tell. */

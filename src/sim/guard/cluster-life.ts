@@ -94,6 +94,10 @@ export class ClusterLife {
       const isWaiting = objectOf(pod["status"])["phase"] === "Pending" && deletionTimestamp === undefined;
       if (isWaiting && ownerReferences !== undefined) this.startPod(keyOf(pod));
     }
+    for (const one of this.#options.api.objects("deployments")) {
+      const availableReplicas = objectOf(one["spec"])["replicas"];
+      this.#options.server.change(controller, "deployments", keyOf(one), { status: { availableReplicas } });
+    }
   }
 
   startPod(key: string): void {

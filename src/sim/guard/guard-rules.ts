@@ -4,6 +4,7 @@ import type { SimEvent } from "../node/sim-event.ts";
 import type { Broken } from "../story/invariants.ts";
 import type { AcceptedWrite } from "./api-server.ts";
 import { guardNamespace, nodeNames } from "./cluster-objects.ts";
+import { rebootMs } from "./cluster-fleet.ts";
 import { GateTruth, expiryMs } from "./gate-truth.ts";
 import { changeOf, countedRemovals, coveringDecisions, isEffect } from "./guard-effects.ts";
 import { problemsAtEnd } from "./guard-end.ts";
@@ -21,8 +22,8 @@ const skewMs = 4_000;
 const lookMs = 15_000;
 /** The label is closed by a look of the daemon, and a ticket ends by itself. */
 const doorMs = 45_000;
-/** Lists and watches of one resource by one guard, with a back-off that starts at half a second. */
-const followsMax = 12;
+/** Lists and watches of one resource by one guard, which may follow it twice, with a back-off that starts at half a second. */
+const followsMax = 20;
 const followsWindowMs = 10_000;
 
 /** What must hold at every moment of a guard story, and at its end. */
@@ -75,7 +76,8 @@ export class GuardRules {
     this.#truth.look(nowMs);
     const other = [...this.#away].find(([name, untilMs]) => name !== node && untilMs > nowMs);
     if (other !== undefined) this.#break("one-reboot", `${node} was rebooted while ${other[0]} was away`);
-    this.#away.set(node, nowMs + 45_000);
+    this.#away.set(node, nowMs + rebootMs);
+    this.#gateStands(nowMs, node);
     const lastMs = this.#allowedMs.get(node) ?? Number.NEGATIVE_INFINITY;
     if (nowMs - lastMs > doorMs) this.#break("open-door", `${node} was rebooted, and no Allow stood`);
     const reason = this.#truth.against(node, nowMs, expiryMs + doorMs + lookMs);
