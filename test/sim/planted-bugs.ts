@@ -4,6 +4,8 @@ export interface PlantedBug {
   readonly file: string;
   readonly from: string;
   readonly to: string;
+  /** The stories that find it; those of a node unless told. */
+  readonly kind?: "guard";
   /** The rule that it breaks. */
   readonly rule: string;
   /** A seed whose story finds it, at most 500. */

@@ -53,7 +53,7 @@ export class SimApiClient implements FollowableApi {
   async items(path: string, { signal, idleMs }: LinesOptions, onItem: (text: string) => void): Promise<string> {
     this.#api.count("list", this.#who(path));
     await this.#travel(signal, idleMs);
-    this.#mustExist(path);
+    this.#mustFollow(path);
     const url = new URL(path, "http://localhost");
     const list = this.#listOf(url);
     const asked = Number(url.searchParams.get("resourceVersion") ?? 0);
@@ -66,7 +66,7 @@ export class SimApiClient implements FollowableApi {
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
     this.#api.count("watch", this.#who(path));
     await this.#travel(options.signal, options.idleMs);
-    this.#mustExist(path);
+    this.#mustFollow(path);
     const url = new URL(path, "http://localhost");
     const list = url.searchParams.has("sendInitialEvents") ? this.#listOf(url) : undefined;
     const asked = Number(url.searchParams.get("resourceVersion") ?? 0);
@@ -96,7 +96,7 @@ export class SimApiClient implements FollowableApi {
         if (isWanted(object)) yield eventText(type, object);
       }
       if (!(await this.#change(resource, options, endsMs))) yield bookmark(version, false);
-      if (this.#isAway) throw apiUnreachable();
+      if (this.#isAway || this.#api.trouble.isFollowAway) throw apiUnreachable();
     }
   }
 
@@ -140,7 +140,8 @@ export class SimApiClient implements FollowableApi {
     return { by: name, resource: `${resourceOf(path)} ${selector}`.trim() };
   }
 
-  #mustExist(path: string): void {
+  #mustFollow(path: string): void {
+    if (this.#api.trouble.isFollowAway) throw apiRefusal(429, "TooManyRequests", retryAfterMs);
     if (this.#api.absent.has(resourceOf(path))) throw apiRefusal(404, "NotFound");
   }
 

@@ -13,6 +13,8 @@ export interface ApiChange {
 interface ApiTrouble {
   /** No request gets through, and open watches are cut. */
   isAway: boolean;
+  /** Nothing can be listed or watched, as while the server fills its cache. */
+  isFollowAway: boolean;
   /** The share of requests that is answered with 429. */
   busyShare: number;
   /** How far the server's cache is behind etcd: lists and watches tell the past. */
@@ -35,7 +37,7 @@ class Resource {
 
 /** The API server of a simulated cluster: objects with real resourceVersions, and the past that its cache still shows. */
 export class SimApi {
-  readonly trouble: ApiTrouble = { isAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs };
+  readonly trouble: ApiTrouble = { isAway: false, isFollowAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs };
   /** Requests so far, by what they are: `list`, `watch`, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
   /** Resources without a definition: everything about them is 404. */

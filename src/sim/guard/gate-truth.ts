@@ -41,6 +41,7 @@ export class GateTruth {
 
   /** What has spoken against this node for longer than a guard may be behind, at this moment. */
   against(node: string, atMs: number, moreMs: number): StandingReason | undefined {
+    this.look(this.#world.time.nowMs);
     return [...this.#sinceMs]
       .filter(([what]) => !what.endsWith(` of ${node}`) || what.startsWith("silence"))
       .filter(([what]) => !what.startsWith("silence") || what.endsWith(` of ${node}`))

@@ -19,11 +19,13 @@ function* noLeader({ guards, leader }: GuardWorld): Generator<Broken> {
   yield { rule: "guard-leads", text: `no running guard leads: ${leader} holds the Lease` };
 }
 
-/** Only a person's hands may take longer. */
+/** Only a person's hands, and a look at what may still come well, take longer. */
 function* unfinished({ api }: GuardWorld): Generator<Broken> {
-  for (const { metadata, spec, status } of decisionsOf(api.objects("decisions")))
-    if (spec.purpose !== "ByHand" && (status?.phase === "Approved" || status?.phase === "Running"))
+  for (const { metadata, spec, status } of decisionsOf(api.objects("decisions"))) {
+    const isPatient = spec.purpose === "ByHand" || status?.step?.endsWith("Verify") === true;
+    if (!isPatient && (status?.phase === "Approved" || status?.phase === "Running"))
       yield { rule: "work-ends", text: `${metadata.name} is ${status.phase}: ${status.message}` };
+  }
 }
 
 function* unproposed({ api, time }: GuardWorld, _nowMs: number): Generator<Broken> {

@@ -40,7 +40,7 @@ export type ClusterAct =
 export type GuardFault =
   | { readonly kind: "kill-leader" | "kill-after-write" | "kill-follower" | "api-expired"; readonly atMs: number }
   | {
-      readonly kind: "pause-leader" | "cut-leader" | "late-leader" | "cut-follower" | "api-away" | "api-busy" | "api-stale" | "api-slow";
+      readonly kind: "pause-leader" | "cut-leader" | "late-leader" | "cut-follower" | "api-away" | "api-busy" | "api-stale" | "api-slow" | "watches-away";
       readonly atMs: number;
       readonly forMs: number;
     };
@@ -57,7 +57,7 @@ export interface GuardStory {
 }
 
 const instants = ["kill-leader", "kill-leader", "kill-after-write", "kill-after-write", "kill-after-write", "kill-follower", "api-expired"] as const;
-const spells = ["pause-leader", "pause-leader", "cut-leader", "late-leader", "cut-follower", "api-away", "api-busy", "api-stale", "api-slow"] as const;
+const spells = ["pause-leader", "pause-leader", "cut-leader", "late-leader", "cut-follower", "api-away", "api-busy", "api-stale", "api-slow", "watches-away", "watches-away"] as const;
 /** Every kind of act, and of fault. */
 export const guardActKinds: ReadonlySet<string> = new Set([
   "avalanche",
@@ -134,7 +134,7 @@ function wordsOf(seeded: Seeded): ClusterAct[] {
 function nuisancesOf(seeded: Seeded): ClusterAct[] {
   return Array.from({ length: seeded.whole(0, 4) }, () => {
     const atMs = seeded.between(1_000, endMs);
-    const forMs = seeded.chance(0.4) ? seeded.between(200, 8_000) : seeded.between(8_000, 120_000);
+    const forMs = seeded.chance(0.4) ? seeded.between(200, 8_000) : longOf(seeded, 120_000);
     const node = seeded.pick(nodeNames);
     const pick = seeded.whole(0, 40);
     const kind = seeded.pick([
@@ -148,12 +148,17 @@ function nuisancesOf(seeded: Seeded): ClusterAct[] {
   });
 }
 
+/** A few outlast every limit that the guard has. */
+function longOf(seeded: Seeded, usualMs: number): number {
+  return seeded.chance(0.2) ? seeded.between(150_000, 300_000) : seeded.between(500, usualMs);
+}
+
 /** Most faults come while a Decision is carried out: at other times there is little that they can hit. */
 function faultOf(seeded: Seeded, wordsMs: readonly number[]): GuardFault {
   const near = wordsMs[seeded.whole(0, wordsMs.length - 1)];
   const isNear = near !== undefined && seeded.chance(0.7);
   const atMs = isNear ? near + seeded.between(0, 40_000) : seeded.between(1_000, endMs);
   if (seeded.chance(0.5)) return { kind: seeded.pick(instants), atMs };
-  const forMs = seeded.chance(0.5) ? seeded.between(8_000, 30_000) : seeded.between(500, 90_000);
+  const forMs = seeded.chance(0.5) ? seeded.between(8_000, 30_000) : longOf(seeded, 90_000);
   return { kind: seeded.pick(spells), atMs, forMs };
 }

@@ -48,7 +48,7 @@ export function act(world: GuardWorld, one: ClusterAct): void {
 }
 
 function begin(world: GuardWorld, one: Extract<ClusterAct, { forMs: number }>, isOn: boolean): void {
-  const { fleet, time, api, life } = world;
+  const { fleet, time, api } = world;
   if (one.kind === "alertmanager-away") fleet.isAlertmanagerAway = isOn;
   if (one.kind === "alert" && isOn) fleet.alerts.set("DiskFull", time.wallMs);
   if (one.kind === "alert" && !isOn) fleet.alerts.delete("DiskFull");
@@ -61,7 +61,6 @@ function begin(world: GuardWorld, one: Extract<ClusterAct, { forMs: number }>, i
     return;
   }
   if (one.kind === "policy-away") world.placePolicies(0);
-  void life;
 }
 
 function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<ClusterAct, { kind: "avalanche" }>): void {
@@ -177,6 +176,7 @@ function lasting(world: GuardWorld, { kind, forMs }: Lasting, guard: GuardWorld[
   const { api, time } = world;
   const turn = (isOn: boolean): void => {
     if (kind === "api-away") api.trouble.isAway = isOn;
+    if (kind === "watches-away") api.trouble.isFollowAway = isOn;
     if (kind === "api-busy") api.trouble.busyShare = isOn ? 0.7 : 0;
     if (kind === "api-stale") api.trouble.lagMs = isOn ? staleMs : 0;
     if (kind === "api-slow") api.trouble.answerMsMax = isOn ? slowAnswerMs : usualAnswerMs;
@@ -194,7 +194,7 @@ function late(isOn: boolean): { lateShare: number; lateMs: number } {
 
 /** Ends everything that lasts. */
 export function calmGuards(world: GuardWorld): void {
-  Object.assign(world.api.trouble, { isAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs });
+  Object.assign(world.api.trouble, { isAway: false, isFollowAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs });
   world.isTrapSet = false;
   for (const { link } of world.guards) Object.assign(link, { isCut: false, ...late(false) });
   world.api.wake();
