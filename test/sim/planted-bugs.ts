@@ -5,7 +5,7 @@ export interface PlantedBug {
   readonly from: string;
   readonly to: string;
   /** The stories that find it; those of a node unless told. */
-  readonly kind?: "guard";
+  readonly kind?: "node" | "guard";
   /** The rule that it breaks. */
   readonly rule: string;
   /** A seed whose story finds it, at most 500. */

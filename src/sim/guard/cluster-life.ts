@@ -26,6 +26,8 @@ interface LifeOptions {
 const endMsMax = 3_000;
 const hangShare = 0.04;
 const hangMs = { min: 30_000, max: 240_000 };
+/** Stories in which a workload has to be restarted. */
+const stubbornShare = 0.5;
 const controllerMs = 800;
 const reliefMs = 20_000;
 const fewWaiting = 10;
@@ -39,9 +41,11 @@ export class ClusterLife {
   killedSince: string | undefined;
 
   #isRelieved = false;
+  readonly #isStubborn: boolean;
 
   constructor(options: LifeOptions) {
     this.#options = options;
+    this.#isStubborn = options.seeded.chance(stubbornShare);
   }
 
   react(write: AcceptedWrite): void {
@@ -87,8 +91,9 @@ export class ClusterLife {
     }).length;
   }
 
-  /** The network is there: pods with an owner start. */
-  startOwned(): void {
+  /** The network is there: pods with an owner start, and some only when they are made anew. */
+  startOwned(isNew = false): void {
+    if (this.#isStubborn && !isNew) return;
     for (const pod of this.#options.api.objects("pods")) {
       const { ownerReferences, deletionTimestamp } = objectOf(pod["metadata"]);
       const isWaiting = objectOf(pod["status"])["phase"] === "Pending" && deletionTimestamp === undefined;
@@ -163,7 +168,7 @@ export class ClusterLife {
       server.change(controller, "deployments", key, {
         status: { observedGeneration, replicas, updatedReplicas: replicas, availableReplicas: replicas },
       });
-      if (this.killedSince === undefined) this.startOwned();
+      if (this.killedSince === undefined) this.startOwned(true);
     });
   }
 

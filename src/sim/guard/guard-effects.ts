@@ -33,9 +33,7 @@ function covers(step: Step, { resource, key, before, after }: AcceptedWrite): bo
   if (step.action === "StopSource")
     return resource === "namespaces" ? name === step.stopSource.namespace : key.startsWith(`${step.stopSource.namespace}/`);
   const place = placeOf(step);
-  if (place === undefined) return false;
-  const jobs = step.action === "ScaleOwner" ? (step.scaleOwner.jobs ?? []).map((job) => `${place.namespace}/${job.name}`) : [];
-  return key === `${place.namespace}/${place.name}` || jobs.includes(key);
+  return place !== undefined && key === `${place.namespace}/${place.name}`;
 }
 
 function placeOf(step: Step): { readonly namespace: string; readonly name: string } | undefined {

@@ -83,9 +83,11 @@ const proposedMs = 75_000;
 /** The story of a seed: what tenants, nodes and people do, and what goes wrong for the guards meanwhile. */
 export function guardStoryOfSeed(seed: number): GuardStory {
   const seeded = new Seeded(seed).fork("guard-story");
-  const troubles = [...troublesOf(seeded), ...rebootsOf(seeded)];
-  const isQuiet = troubles.every(({ kind }) => kind !== "avalanche" && kind !== "runaway");
-  const acts = [...troubles, ...(isQuiet ? [] : wordsOf(seeded)), ...nuisancesOf(seeded)];
+  const troubles = troublesOf(seeded);
+  const isQuiet = troubles.length === 0;
+  // Without an outage the gates have the whole story to themselves.
+  const words = isQuiet ? nuisancesOf(seeded) : wordsOf(seeded);
+  const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded)];
   const whens = acts.filter(({ kind }) => kind === "word").map(({ atMs }) => atMs);
   const faults = Array.from({ length: seeded.whole(0, 6) }, () => faultOf(seeded, whens));
   const ends = [...acts, ...faults].map((one) => one.atMs + ("forMs" in one ? one.forMs : 0));
@@ -101,7 +103,7 @@ export function guardStoryOfSeed(seed: number): GuardStory {
 
 function troublesOf(seeded: Seeded): ClusterAct[] {
   const acts: ClusterAct[] = [];
-  if (seeded.chance(0.7))
+  if (seeded.chance(0.6))
     acts.push({
       kind: "avalanche",
       atMs: seeded.between(500, 10_000),
@@ -113,9 +115,9 @@ function troublesOf(seeded: Seeded): ClusterAct[] {
   return acts;
 }
 
-function rebootsOf(seeded: Seeded): ClusterAct[] {
+function rebootsOf(seeded: Seeded, isQuiet: boolean): ClusterAct[] {
   return nodeNames
-    .filter(() => seeded.chance(0.45))
+    .filter(() => seeded.chance(isQuiet ? 0.8 : 0.4))
     .map((node) => ({ kind: "reboot-due" as const, atMs: seeded.between(500, 150_000), node }));
 }
 

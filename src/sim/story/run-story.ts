@@ -1,7 +1,7 @@
 import { useDisk } from "../../base/disk/disk.ts";
 import { defectsInto } from "./defects-into.ts";
 import { EventLog } from "./event-log.ts";
-import { Invariants } from "./invariants.ts";
+import { Invariants, type Broken } from "./invariants.ts";
 import { beginFault, calm } from "./play-faults.ts";
 import { SimWorld } from "./sim-world.ts";
 import { defaultNetwork, storyNetworks, type Story, type StoryPod } from "./story.ts";
