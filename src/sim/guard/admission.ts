@@ -1,5 +1,6 @@
 import { gateLabel } from "../../base/annotations.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
+import { stopLabel } from "../../guard/decide/stop-step.ts";
 import { terminalPhases, type DecisionPhase } from "../../guard/decision/decision.ts";
 import type { ApiUser } from "./api-user.ts";
 
@@ -64,7 +65,7 @@ function isSaid({ before, after }: AdmittedWrite): boolean {
 }
 
 function ownerless({ user, after, labelsOfNamespace }: AdmittedWrite): string | undefined {
-  const isStopped = labelsOfNamespace["levee.dev/ownerless-pods"] === "deny";
+  const isStopped = labelsOfNamespace[stopLabel.key] === stopLabel.value;
   const owners = metadataOf(after)["ownerReferences"];
   return user.account === "tenant" && isStopped && owners === undefined ? "a pod needs an owner here" : undefined;
 }
@@ -99,9 +100,11 @@ function guardScales({ resource, before, after }: AdmittedWrite): string | undef
 
 function guardLabelsNamespace({ operation, before, after }: AdmittedWrite): string | undefined {
   if (operation !== "UPDATE") return "the guard labels namespaces that are there";
-  const stop = objectOf(metadataOf(after)["labels"])["levee.dev/ownerless-pods"];
-  if (differ(before?.["spec"], after?.["spec"])) return "the guard changes nothing of a namespace but its label";
-  return stop === "deny" ? undefined : "the guard sets that label to deny and to nothing else";
+  const [was, now] = [objectOf(metadataOf(before)["labels"]), objectOf(metadataOf(after)["labels"])];
+  const others = (labels: JsonObject): JsonObject => ({ ...labels, [stopLabel.key]: undefined });
+  if (differ(before?.["spec"], after?.["spec"]) || differ(others(was), others(now)))
+    return "the guard changes nothing of a namespace but its label";
+  return now[stopLabel.key] === stopLabel.value ? undefined : "the guard sets that label to deny and to nothing else";
 }
 
 /** deploy/crd. */
