@@ -50,7 +50,6 @@ describe("a story", () => {
   }, 60_000);
 
   test("of another seed has another run", async () => {
-    for (const player of players)
-      expect((await player.play(10)).end.hash).not.toBe((await player.play(12)).end.hash);
+    for (const player of players) expect((await player.play(10)).end.hash).not.toBe((await player.play(12)).end.hash);
   }, 60_000);
 });

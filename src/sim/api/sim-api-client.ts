@@ -106,10 +106,13 @@ export class SimApiClient implements FollowableApi {
     const waitMs = Math.min(bookmarkMs, Math.max(0, endsMs - this.#process.monotonicMs()));
     const onAbort = (): void => reject(signal.reason as Error);
     const stopTimer = this.#process.after(waitMs, () => resolve(false));
-    const stopListening = this.#api.listen(() => {
-      if (this.#process.isAlive) this.#process.after(this.#process.random() * 5, () => resolve(true));
-      else stopListening();
-    }, this.#options.isSelective === true ? resource : undefined);
+    const stopListening = this.#api.listen(
+      () => {
+        if (this.#process.isAlive) this.#process.after(this.#process.random() * 5, () => resolve(true));
+        else stopListening();
+      },
+      this.#options.isSelective === true ? resource : undefined,
+    );
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     return promise.finally(() => {

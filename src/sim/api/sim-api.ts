@@ -37,7 +37,13 @@ class Resource {
 
 /** The API server of a simulated cluster: objects with real resourceVersions, and the past that its cache still shows. */
 export class SimApi {
-  readonly trouble: ApiTrouble = { isAway: false, isFollowAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs };
+  readonly trouble: ApiTrouble = {
+    isAway: false,
+    isFollowAway: false,
+    busyShare: 0,
+    lagMs: 0,
+    answerMsMax: usualAnswerMs,
+  };
   /** Requests so far, by what they are: `list`, `watch`, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
   /** Resources without a definition: everything about them is 404. */

@@ -72,7 +72,11 @@ test("the guard deletes by UID, and only what has no owner and never ran", () =>
 
 test("only the guard writes Decisions, a person approves, and an older leader is refused", () => {
   expect(statusOf(tenant, "POST", decisions, { metadata: { name: "d" }, spec: {} })).toBe(403);
-  const made = send(guard, "POST", decisions, { metadata: { name: "d" }, spec: { a: 1 }, status: { phase: "Approved" } });
+  const made = send(guard, "POST", decisions, {
+    metadata: { name: "d" },
+    spec: { a: 1 },
+    status: { phase: "Approved" },
+  });
   expect(made["status"]).toBeUndefined();
   const status = { phase: "Running", fence: 2, leader: "guard-0-1" };
   expect(statusOf(guard, "PATCH", `${decisions}/d/status`, { status })).toBe(200);

@@ -118,11 +118,15 @@ export class ApiServer {
   }
 
   /** A pod goes when its node has ended it; everything else goes at once. */
-  #delete(common: Omit<Commit, "operation" | "after"> & { before: JsonObject }, { uid, isForced }: DeleteAsked): JsonObject {
+  #delete(
+    common: Omit<Commit, "operation" | "after"> & { before: JsonObject },
+    { uid, isForced }: DeleteAsked,
+  ): JsonObject {
     const { before, resource } = common;
     if (uid !== "" && uid !== metadataOf(before)["uid"]) throw apiRefusal(409, "Conflict");
     const isGraceful = resource === "pods" && !isForced;
-    const deletionTimestamp = metadataOf(before)["deletionTimestamp"] ?? new Date(this.#options.time.wallMs).toISOString();
+    const deletionTimestamp =
+      metadataOf(before)["deletionTimestamp"] ?? new Date(this.#options.time.wallMs).toISOString();
     const leaving = { metadata: { deletionTimestamp, deletionGracePeriodSeconds: graceSeconds } };
     const after = isGraceful ? (mergedInto(before, leaving) as JsonObject) : undefined;
     return this.#commit({ ...common, operation: "DELETE", after, deleteUid: uid });

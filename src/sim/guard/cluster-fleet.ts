@@ -55,7 +55,9 @@ export class ClusterFleet {
       this.#boots += 1;
       this.due.delete(node);
       this.silent.delete(node);
-      server.change(controller, "nodes", `/${node}`, { status: { nodeInfo: { bootID: `${node}-boot-${this.#boots}` } } });
+      server.change(controller, "nodes", `/${node}`, {
+        status: { nodeInfo: { bootID: `${node}-boot-${this.#boots}` } },
+      });
       this.setReady(node, true);
       this.cordon(node, false);
     });
@@ -88,7 +90,9 @@ export class ClusterFleet {
       "levee_running 0",
       "levee_leaks 0",
       `levee_node_reboot_required{node="${node}"} ${dueMs === undefined ? 0 : 1}`,
-      ...(dueMs === undefined ? [] : [`levee_node_reboot_required_since_timestamp_seconds{node="${node}"} ${dueMs / 1_000}`]),
+      ...(dueMs === undefined
+        ? []
+        : [`levee_node_reboot_required_since_timestamp_seconds{node="${node}"} ${dueMs / 1_000}`]),
       "",
     ].join("\n");
   }

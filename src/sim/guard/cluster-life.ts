@@ -87,7 +87,9 @@ export class ClusterLife {
 
   #waiting(): number {
     return this.#options.api.objects("pods").filter((pod) => {
-      return objectOf(pod["metadata"])["namespace"] === tenantNamespace && objectOf(pod["status"])["phase"] === "Pending";
+      return (
+        objectOf(pod["metadata"])["namespace"] === tenantNamespace && objectOf(pod["status"])["phase"] === "Pending"
+      );
     }).length;
   }
 
@@ -132,7 +134,9 @@ export class ClusterLife {
   #countQuota(key: string): void {
     const quota = this.#options.api.get("resourcequotas", key);
     const [namespace] = key.split("/");
-    const used = this.#options.api.objects("pods").filter((pod) => objectOf(pod["metadata"])["namespace"] === namespace);
+    const used = this.#options.api
+      .objects("pods")
+      .filter((pod) => objectOf(pod["metadata"])["namespace"] === namespace);
     const hard = objectOf(objectOf(quota?.["spec"])["hard"]);
     this.#options.server.change(controller, "resourcequotas", key, {
       status: { hard, used: { pods: String(used.length) } },
@@ -150,7 +154,8 @@ export class ClusterLife {
       this.#later(controllerMs + number * rolloutMs, () => {
         if (generationOf() !== generation) return;
         for (const pod of api.objects("pods"))
-          if (textOf(objectOf(pod["metadata"])["name"]).startsWith(`${place.name}-${node}`)) this.remove("pods", keyOf(pod));
+          if (textOf(objectOf(pod["metadata"])["name"]).startsWith(`${place.name}-${node}`))
+            this.remove("pods", keyOf(pod));
         this.#placeDaemon(place, node, generation);
         if (number < nodeNames.length - 1) return;
         server.change(controller, "daemonsets", key, { status: countsOf(nodeNames.length, generation) });

@@ -66,7 +66,13 @@ export function daemonPod(place: DaemonSetPlace, node: string, generation: numbe
       phase: "Running",
       podIP: "10.0.0.9",
       conditions: [{ type: "Ready", status: killed === undefined ? "True" : "False" }],
-      containerStatuses: [{ name: container, restartCount: killed === undefined ? 0 : 9, ...(killed === undefined ? {} : { lastState: oom }) }],
+      containerStatuses: [
+        {
+          name: container,
+          restartCount: killed === undefined ? 0 : 9,
+          ...(killed === undefined ? {} : { lastState: oom }),
+        },
+      ],
     },
   };
 }

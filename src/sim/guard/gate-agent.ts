@@ -65,7 +65,15 @@ export class GateAgent {
       },
     };
     // It runs until the end of the world.
-    void new GateWatch({ clock: process, logger, metrics: new MetricsRegistry(), nodeName: node, source, ticket, lookMs });
+    void new GateWatch({
+      clock: process,
+      logger,
+      metrics: new MetricsRegistry(),
+      nodeName: node,
+      source,
+      ticket,
+      lookMs,
+    });
     this.#askAgain();
   }
 

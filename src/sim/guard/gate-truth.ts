@@ -64,7 +64,8 @@ export class GateTruth {
     for (const alert of fleet.alerts.keys()) yield `alert ${alert}`;
     if (fleet.isAlertmanagerAway) yield "Alertmanager away";
     for (const decision of api.objects("decisions")) if (isOpenTrouble(decision)) yield `Decision ${nameOf(decision)}`;
-    for (const node of nodeNames) if (backlogOf(api.objects("pods"), node, time.wallMs) >= backlogMin) yield `backlog on ${node}`;
+    for (const node of nodeNames)
+      if (backlogOf(api.objects("pods"), node, time.wallMs) >= backlogMin) yield `backlog on ${node}`;
   }
 }
 
@@ -83,7 +84,9 @@ function backlogOf(pods: readonly JsonObject[], node: string, wallMs: number): n
   return pods.filter((pod) => {
     const { deletionTimestamp, creationTimestamp } = objectOf(pod["metadata"]);
     const isWaiting = objectOf(pod["status"])["phase"] === "Pending" && deletionTimestamp === undefined;
-    return isWaiting && objectOf(pod["spec"])["nodeName"] === node && wallMs - Date.parse(textOf(creationTimestamp)) > lateMs;
+    return (
+      isWaiting && objectOf(pod["spec"])["nodeName"] === node && wallMs - Date.parse(textOf(creationTimestamp)) > lateMs
+    );
   }).length;
 }
 

@@ -31,7 +31,9 @@ function covers(step: Step, { resource, key, before, after }: AcceptedWrite): bo
   const { uid, name } = objectOf((before ?? after)?.["metadata"]);
   if (resource === "pods") return step.action === "RemovePods" && step.targets.some((target) => target.uid === uid);
   if (step.action === "StopSource")
-    return resource === "namespaces" ? name === step.stopSource.namespace : key.startsWith(`${step.stopSource.namespace}/`);
+    return resource === "namespaces"
+      ? name === step.stopSource.namespace
+      : key.startsWith(`${step.stopSource.namespace}/`);
   const place = placeOf(step);
   return place !== undefined && key === `${place.namespace}/${place.name}`;
 }

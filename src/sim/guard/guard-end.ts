@@ -11,7 +11,13 @@ const foundMs = 100_000;
 
 /** What is wrong when all is calm and everybody had time. */
 export function problemsAtEnd(world: GuardWorld, nowMs: number): readonly Broken[] {
-  return [...noLeader(world), ...unfinished(world), ...unproposed(world, nowMs), ...badGates(world), ...badCounts(world)];
+  return [
+    ...noLeader(world),
+    ...unfinished(world),
+    ...unproposed(world, nowMs),
+    ...badGates(world),
+    ...badCounts(world),
+  ];
 }
 
 function* noLeader({ guards, leader }: GuardWorld): Generator<Broken> {
@@ -46,7 +52,10 @@ function* badGates({ api, fleet, time }: GuardWorld): Generator<Broken> {
     const isDue = fleet.due.has(node);
     if (fleet.silent.has(node)) continue;
     if (isDue && (gate === undefined || gate.expiresAtMs < time.wallMs - 5_000))
-      yield { rule: "gates-stand", text: `${node} waits for its reboot, and its gate is ${gate === undefined ? "missing" : "over"}` };
+      yield {
+        rule: "gates-stand",
+        text: `${node} waits for its reboot, and its gate is ${gate === undefined ? "missing" : "over"}`,
+      };
     if (!isDue && gate !== undefined) yield { rule: "gates-stand", text: `${node} was rebooted, and its gate stays` };
   }
 }
@@ -60,7 +69,10 @@ function* badCounts({ api }: GuardWorld): Generator<Broken> {
       if (step.action !== "RemovePods" || told === undefined) continue;
       const all = (told.removed ?? 0) + (told.gone ?? 0) + (told.leftAlone?.length ?? 0);
       if (all !== step.targets.length)
-        yield { rule: "counts-true", text: `${metadata.name} tells of ${all} pods, and has ${step.targets.length}: ${told.message}` };
+        yield {
+          rule: "counts-true",
+          text: `${metadata.name} tells of ${all} pods, and has ${step.targets.length}: ${told.message}`,
+        };
     }
   }
 }

@@ -64,7 +64,8 @@ export class GuardRules {
   written(nowMs: number, write: AcceptedWrite): void {
     const { resource, operation, key, after, user } = write;
     this.#words.see(nowMs, write);
-    if (resource === "leases" && key.endsWith("/levee-guard")) this.#leaseWritten(nowMs, textOf(objectOf(after?.["spec"])["holderIdentity"]));
+    if (resource === "leases" && key.endsWith("/levee-guard"))
+      this.#leaseWritten(nowMs, textOf(objectOf(after?.["spec"])["holderIdentity"]));
     if (user.account !== "guard" || write.isDryRun || resource === "leases") return;
     if (resource !== "events") this.#ledBySender(write);
     if (isEffect(write)) this.#approved(nowMs, write);
@@ -82,7 +83,10 @@ export class GuardRules {
     if (nowMs - lastMs > doorMs) this.#break("open-door", `${node} was rebooted, and no Allow stood`);
     const reason = this.#truth.against(node, nowMs, expiryMs + doorMs + lookMs);
     if (reason !== undefined)
-      this.#break("stale-reboot", `${node} was rebooted in spite of ${reason.what}, for ${since(reason.sinceMs, nowMs)}`);
+      this.#break(
+        "stale-reboot",
+        `${node} was rebooted in spite of ${reason.what}, for ${since(reason.sinceMs, nowMs)}`,
+      );
   }
 
   /** Called every few seconds. */
@@ -124,7 +128,8 @@ export class GuardRules {
     const untilMs = sentMs - (sentMs - this.#troubledMs < 60_000 ? troubledGraceMs : graceMs);
     const problems = running.map((decision) => this.#words.problem(decision, untilMs));
     if (problems.every((problem) => problem !== undefined)) {
-      const why = problems[0] ?? `no running Decision is about it: ${decisions.map(({ status }) => status?.phase).join()}`;
+      const why =
+        problems[0] ?? `no running Decision is about it: ${decisions.map(({ status }) => status?.phase).join()}`;
       this.#break("approved", `${user.name} changed ${resource} ${key}: ${why}`);
     }
     if (this.#policyGoneMs !== undefined && untilMs - this.#policyGoneMs > 6_000)
@@ -138,7 +143,8 @@ export class GuardRules {
     if (objectOf(before?.["metadata"])["deletionTimestamp"] !== undefined) return;
     this.#removed += 1;
     const counted = countedRemovals(this.#world.api.get("configmaps", `${guardNamespace}/levee-guard`));
-    if (counted < this.#removed) this.#break("counted", `${key} is removal ${this.#removed}, and ${counted} are counted`);
+    if (counted < this.#removed)
+      this.#break("counted", `${key} is removal ${this.#removed}, and ${counted} are counted`);
   }
 
   #once(what: string): void {
@@ -154,7 +160,10 @@ export class GuardRules {
     const nowMs = gate.observedAtMs - this.#world.time.wallMs + this.#world.time.nowMs;
     const reason = this.#truth.against(gate.node, nowMs, skewMs + lookMs);
     if (reason !== undefined)
-      this.#break("fresh-allow", `${user.name} allowed ${gate.node} in spite of ${reason.what}, for ${since(reason.sinceMs, nowMs)}`);
+      this.#break(
+        "fresh-allow",
+        `${user.name} allowed ${gate.node} in spite of ${reason.what}, for ${since(reason.sinceMs, nowMs)}`,
+      );
   }
 
   #gateStands(nowMs: number, node: string): void {
@@ -164,7 +173,10 @@ export class GuardRules {
     this.#allowedMs.set(node, nowMs);
     const reason = this.#truth.against(node, nowMs, expiryMs + skewMs + lookMs);
     if (reason !== undefined)
-      this.#break("fresh-allow", `an Allow of ${node} stands in spite of ${reason.what}, for ${since(reason.sinceMs, nowMs)}`);
+      this.#break(
+        "fresh-allow",
+        `an Allow of ${node} stands in spite of ${reason.what}, for ${since(reason.sinceMs, nowMs)}`,
+      );
   }
 
   #break(rule: string, text: string): void {

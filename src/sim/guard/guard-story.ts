@@ -38,9 +38,21 @@ export type ClusterAct =
 
 /** Something that goes wrong between a guard and the cluster. */
 export type GuardFault =
-  | { readonly kind: "kill-leader" | "kill-after-write" | "kill-follower" | "api-expired"; readonly atMs: number }
   | {
-      readonly kind: "pause-leader" | "cut-leader" | "late-leader" | "cut-follower" | "api-away" | "api-busy" | "api-stale" | "api-slow" | "watches-away";
+      readonly kind: "kill-leader" | "kill-after-write" | "kill-after-change" | "kill-follower" | "api-expired";
+      readonly atMs: number;
+    }
+  | {
+      readonly kind:
+        | "pause-leader"
+        | "cut-leader"
+        | "late-leader"
+        | "cut-follower"
+        | "api-away"
+        | "api-busy"
+        | "api-stale"
+        | "api-slow"
+        | "watches-away";
       readonly atMs: number;
       readonly forMs: number;
     };
@@ -56,8 +68,29 @@ export interface GuardStory {
   readonly calmAtMs: number;
 }
 
-const instants = ["kill-leader", "kill-leader", "kill-after-write", "kill-after-write", "kill-after-write", "kill-follower", "api-expired"] as const;
-const spells = ["pause-leader", "pause-leader", "cut-leader", "late-leader", "cut-follower", "api-away", "api-busy", "api-stale", "api-slow", "watches-away", "watches-away"] as const;
+const instants = [
+  "kill-leader",
+  "kill-leader",
+  "kill-after-write",
+  "kill-after-change",
+  "kill-after-change",
+  "kill-follower",
+  "api-expired",
+] as const;
+const spells = [
+  "pause-leader",
+  "pause-leader",
+  "cut-leader",
+  "late-leader",
+  "cut-follower",
+  "api-away",
+  "api-busy",
+  "api-stale",
+  "api-slow",
+  "watches-away",
+  "watches-away",
+] as const;
+const gateSpells = ["watches-away", "watches-away", "pause-leader", "cut-leader", "api-away", "api-stale"] as const;
 /** Every kind of act, and of fault. */
 export const guardActKinds: ReadonlySet<string> = new Set([
   "avalanche",
@@ -89,7 +122,9 @@ export function guardStoryOfSeed(seed: number): GuardStory {
   const words = isQuiet ? nuisancesOf(seeded) : wordsOf(seeded);
   const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded)];
   const whens = acts.filter(({ kind }) => kind === "word").map(({ atMs }) => atMs);
-  const faults = Array.from({ length: seeded.whole(0, 6) }, () => faultOf(seeded, whens));
+  const faults = Array.from({ length: seeded.whole(0, 6) }, () =>
+    isQuiet ? gateFaultOf(seeded) : faultOf(seeded, whens),
+  );
   const ends = [...acts, ...faults].map((one) => one.atMs + ("forMs" in one ? one.forMs : 0));
   return {
     kind: "guard",
@@ -148,6 +183,14 @@ function nuisancesOf(seeded: Seeded): ClusterAct[] {
       ? { kind, atMs, forMs, node }
       : { kind, atMs, forMs };
   });
+}
+
+/** A gate is closed by what lasts: half of these outlast a verdict. */
+function gateFaultOf(seeded: Seeded): GuardFault {
+  const atMs = seeded.between(1_000, endMs);
+  if (seeded.chance(0.2)) return { kind: seeded.pick(instants), atMs };
+  const forMs = seeded.chance(0.5) ? seeded.between(120_000, 300_000) : seeded.between(500, 60_000);
+  return { kind: seeded.pick(gateSpells), atMs, forMs };
 }
 
 /** A few outlast every limit that the guard has. */

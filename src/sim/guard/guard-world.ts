@@ -31,6 +31,7 @@ interface GuardWorldOptions {
 }
 
 const leaseKey = `${guardNamespace}/levee-guard`;
+const workloads: ReadonlySet<string> = new Set(["daemonsets", "deployments", "jobs"]);
 const policyAgeMs = 3_600_000;
 
 /** A simulated cluster with its guards. The guards' code and that of the gate on each node is real; the rest is a model. */
@@ -43,8 +44,8 @@ export class GuardWorld {
   readonly fleet: ClusterFleet;
   readonly guards: readonly SimGuard[];
   readonly say: SimListener;
-  /** The next accepted change of a guard kills it before it hears of it. */
-  isTrapSet = false;
+  /** The next accepted write of a guard, or its next change of a workload, kills it before it hears of it. */
+  trap: "kill-after-write" | "kill-after-change" | undefined;
   readonly #agents: readonly GateAgent[];
   readonly #policies: readonly object[];
 
@@ -96,10 +97,14 @@ export class GuardWorld {
     const creationTimestamp = new Date(this.time.wallMs - agoMs).toISOString().replace(/\.\d+Z$/u, "Z");
     for (const policy of this.#policies) {
       const { kind, metadata } = policy as { kind: string; metadata: JsonObject };
-      const resource = kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings";
+      const resource =
+        kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings";
       const managedFields = [{ time: creationTimestamp }];
       if (this.api.get(resource, `/${textOf(metadata["name"])}`) === undefined)
-        this.api.put(resource, { ...policy, metadata: { ...metadata, creationTimestamp, generation: 1, managedFields } });
+        this.api.put(resource, {
+          ...policy,
+          metadata: { ...metadata, creationTimestamp, generation: 1, managedFields },
+        });
     }
   }
 
@@ -120,8 +125,9 @@ export class GuardWorld {
   }
 
   #spring({ user, resource, isDryRun, isChange }: AcceptedWrite): void {
-    if (!this.isTrapSet || user.account !== "guard" || isDryRun || !isChange || resource === "leases") return;
-    this.isTrapSet = false;
+    if (this.trap === undefined || user.account !== "guard" || isDryRun || !isChange) return;
+    if (this.trap === "kill-after-change" ? !workloads.has(resource) : resource === "leases") return;
+    this.trap = undefined;
     this.guards.find(({ identity }) => identity === user.name)?.kill();
   }
 }

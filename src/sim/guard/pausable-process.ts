@@ -55,6 +55,7 @@ export class PausableProcess extends SimProcess {
     this.#isPaused = false;
     const late = this.#late;
     this.#late = [];
-    for (const callback of late) this.#time.after(0, () => this.isAlive && (this.#isPaused ? this.#late.push(callback) : callback()));
+    for (const callback of late)
+      this.#time.after(0, () => this.isAlive && (this.#isPaused ? this.#late.push(callback) : callback()));
   }
 }

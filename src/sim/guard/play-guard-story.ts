@@ -74,7 +74,11 @@ function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<Clu
     }
     world.create("deployments", "kube-system", deploymentObject("kube-system", "traefik", 1));
     const owner = "ReplicaSet/traefik-6f9c";
-    world.create("pods", "kube-system", stuckPodObject({ namespace: "kube-system", name: "traefik-6f9c-a", node: nodeNames[0], owner, time: now }));
+    world.create(
+      "pods",
+      "kube-system",
+      stuckPodObject({ namespace: "kube-system", name: "traefik-6f9c-a", node: nodeNames[0], owner, time: now }),
+    );
   }
   let refused = 0;
   const make = (number: number): void => {
@@ -108,14 +112,21 @@ function runaway(world: GuardWorld, pods: number): void {
   for (let number = 0; number < pods; number += 1) {
     const node = nodeNames[number % nodeNames.length] ?? nodeNames[0];
     const pod = `${name}-${number}`;
-    world.create("pods", shopNamespace, stuckPodObject({ namespace: shopNamespace, name: pod, node, owner: `Job/${name}`, time }));
+    world.create(
+      "pods",
+      shopNamespace,
+      stuckPodObject({ namespace: shopNamespace, name: pod, node, owner: `Job/${name}`, time }),
+    );
     const uid = textOf(objectOf(world.api.get("pods", `${shopNamespace}/${pod}`)?.["metadata"])["uid"]);
     world.create("events", shopNamespace, sandboxEventObject(shopNamespace, pod, uid, node, time));
   }
 }
 
 /** An open Decision gets a person's word. */
-function word(world: GuardWorld, { verdict, pick, isStale, withdrawAfterMs }: Extract<ClusterAct, { kind: "word" }>): void {
+function word(
+  world: GuardWorld,
+  { verdict, pick, isStale, withdrawAfterMs }: Extract<ClusterAct, { kind: "word" }>,
+): void {
   const open = world.api.objects("decisions").filter(isOpen);
   const decision = open[pick % Math.max(1, open.length)];
   if (decision === undefined) return;
@@ -125,7 +136,12 @@ function word(world: GuardWorld, { verdict, pick, isStale, withdrawAfterMs }: Ex
   const username = pick % 2 === 0 ? "alice" : "bob";
   const said = `word-${world.api.version}`;
   const spec = { decision: name, decisionUID: uid, planHash: isStale ? earlier : planHash, verdict, by: { username } };
-  world.create("decisionapprovals", guardNamespace, { metadata: { name: said }, spec }, { account: "person", name: username });
+  world.create(
+    "decisionapprovals",
+    guardNamespace,
+    { metadata: { name: said }, spec },
+    { account: "person", name: username },
+  );
   if (withdrawAfterMs === undefined) return;
   world.time.after(withdrawAfterMs, () => world.life.remove("decisionapprovals", `${guardNamespace}/${said}`));
 }
@@ -158,7 +174,8 @@ export function beginGuardFault(world: GuardWorld, fault: GuardFault): void {
     case "kill-follower":
       return follower?.kill();
     case "kill-after-write":
-      world.isTrapSet = true;
+    case "kill-after-change":
+      world.trap = fault.kind;
       return;
     case "api-expired":
       world.api.compact();
@@ -195,8 +212,14 @@ function late(isOn: boolean): { lateShare: number; lateMs: number } {
 
 /** Ends everything that lasts. */
 export function calmGuards(world: GuardWorld): void {
-  Object.assign(world.api.trouble, { isAway: false, isFollowAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs });
-  world.isTrapSet = false;
+  Object.assign(world.api.trouble, {
+    isAway: false,
+    isFollowAway: false,
+    busyShare: 0,
+    lagMs: 0,
+    answerMsMax: usualAnswerMs,
+  });
+  world.trap = undefined;
   for (const { link } of world.guards) Object.assign(link, { isCut: false, ...late(false) });
   world.api.wake();
 }

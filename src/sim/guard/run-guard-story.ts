@@ -14,7 +14,11 @@ const looksMs = [60_000, 300_000, 900_000, settleMs];
 const tickMs = 5_000;
 
 /** Plays a story of guards and watches the rules. The same story gives the same end, byte for byte. */
-export async function runGuardStory(story: GuardStory, policies: readonly object[], linesMax?: number): Promise<StoryEnd> {
+export async function runGuardStory(
+  story: GuardStory,
+  policies: readonly object[],
+  linesMax?: number,
+): Promise<StoryEnd> {
   const log = new EventLog(linesMax);
   const found: { rules?: GuardRules } = {};
   const world = new GuardWorld({
