@@ -11,7 +11,7 @@ import { readKeptGuardStory } from "../src/sim/guard/read-kept-guard-story.ts";
 import { nodeStories } from "../src/sim/story/node-stories.ts";
 import { isKeptGuardStory, readKeptStory } from "../src/sim/story/read-kept-story.ts";
 import type { StoryEnd } from "../src/sim/story/run-story.ts";
-import { storyPlayer, type StoryPlayer } from "../src/sim/story/story-kind.ts";
+import { storyPlayer, type StoryPlayer } from "../src/sim/story/story-player.ts";
 import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
 
 const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N] [--kind KIND]

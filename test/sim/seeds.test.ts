@@ -7,7 +7,7 @@ import { installedPolicies } from "../../src/guard/approve/policies.fixture.ts";
 import { guardStories } from "../../src/sim/guard/guard-stories.ts";
 import { readKeptGuardStory } from "../../src/sim/guard/read-kept-guard-story.ts";
 import { nodeStories } from "../../src/sim/story/node-stories.ts";
-import { storyPlayer } from "../../src/sim/story/story-kind.ts";
+import { storyPlayer } from "../../src/sim/story/story-player.ts";
 import { brokenSeedText, trySeeds } from "../../src/sim/story/try-seeds.ts";
 
 const root = resolve(import.meta.dirname, "../..");

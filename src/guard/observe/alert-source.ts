@@ -108,8 +108,9 @@ export class AlertSource {
   /** Resolves with the reason when it cannot be read. */
   async #ask(alertmanager: Alertmanager): Promise<string | undefined> {
     const { clock, cluster, getText } = this.#options;
+    const way = { signal: this.#stop.signal, getText };
     try {
-      const text = await askAlertmanager(clock, alertmanager, alertsPath(cluster), this.#stop.signal, getText);
+      const text = await askAlertmanager(clock, alertmanager, alertsPath(cluster), way);
       const { alerts, omitted } = parseAlerts(text, cluster);
       this.#alerts = alerts;
       this.#omitted = omitted;

@@ -23,8 +23,7 @@ export async function askAlertmanager(
   clock: Clock,
   alertmanager: Alertmanager,
   path: string,
-  signal: AbortSignal,
-  get: TextGetter = getText,
+  { signal, getText: get = getText }: { readonly signal: AbortSignal; readonly getText?: TextGetter | undefined },
 ): Promise<string> {
   const credentials = await credentialsFrom(alertmanager);
   const limits = { accept: "application/json", deadlineMs: answerMs, bytesMax };

@@ -32,13 +32,20 @@ export function refusedWrite(write: AdmittedWrite): Refused | undefined {
 
 /** deploy/policies. */
 function forbiddenWrite(write: AdmittedWrite): string | undefined {
+  return write.user.account === "guard" ? forbiddenToGuard(write) : forbiddenToOthers(write);
+}
+
+function forbiddenToOthers(write: AdmittedWrite): string | undefined {
   const { user, resource, operation } = write;
-  if (resource === "pods" && operation === "CREATE") return ownerless(write);
-  if (ofTheGuard.has(resource) && operation !== "DELETE" && user.account !== "guard" && isSaid(write))
-    return `only the guard writes ${resource}`;
-  if (resource === "decisionapprovals" && operation === "CREATE")
-    return user.account === "person" ? undefined : "a person approves, not a workload";
-  if (user.account !== "guard") return undefined;
+  if (operation === "CREATE" && resource === "pods") return ownerless(write);
+  if (operation === "CREATE" && resource === "decisionapprovals" && user.account !== "person")
+    return "a person approves, not a workload";
+  if (!ofTheGuard.has(resource) || operation === "DELETE" || !isSaid(write)) return undefined;
+  return `only the guard writes ${resource}`;
+}
+
+function forbiddenToGuard(write: AdmittedWrite): string | undefined {
+  const { resource, operation } = write;
   if (resource === "pods") return operation === "DELETE" ? guardDeletes(write) : guardLabels(write);
   if (["deployments", "replicasets", "jobs", "cronjobs"].includes(resource)) return guardScales(write);
   if (resource === "namespaces") return guardLabelsNamespace(write);

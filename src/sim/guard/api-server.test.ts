@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { kubeStatusOf } from "../../kube/client/api.ts";
+import { objectOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { SimApi } from "../api/sim-api.ts";
 import { SimTime } from "../time/sim-time.ts";
 import { ApiServer, type AcceptedWrite } from "./api-server.ts";
@@ -20,9 +21,9 @@ beforeEach(() => {
   server = new ApiServer({ api: new SimApi(time, () => undefined), time, onWrite: (write) => writes.push(write) });
 });
 
-function send(user: ApiUser, method: string, path: string, body: object = {}, contentType?: string): any {
+function send(user: ApiUser, method: string, path: string, body: object = {}): JsonObject {
   const request = { method, path, body: JSON.stringify(body), sentMs: 0 };
-  return JSON.parse(server.answer(user, contentType === undefined ? request : { ...request, contentType }));
+  return objectOf(JSON.parse(server.answer(user, request)));
 }
 
 function statusOf(user: ApiUser, method: string, path: string, body: object = {}): number | undefined {
@@ -32,6 +33,10 @@ function statusOf(user: ApiUser, method: string, path: string, body: object = {}
   } catch (thrown) {
     return kubeStatusOf(thrown);
   }
+}
+
+function metadataOf(object: JsonObject): JsonObject {
+  return objectOf(object["metadata"]);
 }
 
 function pod(spec: object = {}, metadata: object = {}): object {
@@ -44,29 +49,29 @@ test("a write of an older version, of another object, or of nothing is refused",
   expect(statusOf(tenant, "PATCH", `${pods}/a`, { metadata: { resourceVersion: "1" } })).toBe(409);
   expect(statusOf(tenant, "PATCH", `${pods}/a`, { metadata: { uid: "other" } })).toBe(409);
   expect(statusOf(tenant, "PATCH", `${pods}/b`, {})).toBe(404);
-  const { resourceVersion } = made["metadata"];
+  const { resourceVersion } = metadataOf(made);
   expect(statusOf(tenant, "PATCH", `${pods}/a`, { metadata: { resourceVersion }, spec: { x: 1 } })).toBe(200);
-  expect(send(tenant, "GET", `${pods}/a`)["metadata"]["generation"]).toBe(2);
+  expect(metadataOf(send(tenant, "GET", `${pods}/a`))["generation"]).toBe(2);
 });
 
 test("a dry run is admitted or refused, and changes nothing", () => {
-  const { uid } = send(tenant, "POST", pods, pod())["metadata"];
+  const { uid } = metadataOf(send(tenant, "POST", pods, pod()));
   send(guard, "DELETE", `${pods}/a`, { preconditions: { uid }, dryRun: ["All"] });
-  expect(send(tenant, "GET", `${pods}/a`)["metadata"]["deletionTimestamp"]).toBeUndefined();
+  expect(metadataOf(send(tenant, "GET", `${pods}/a`))["deletionTimestamp"]).toBeUndefined();
   expect(writes.at(-1)).toMatchObject({ isDryRun: true, operation: "DELETE" });
 });
 
 test("the guard deletes by UID, and only what has no owner and never ran", () => {
-  const { uid } = send(tenant, "POST", pods, pod())["metadata"];
+  const { uid } = metadataOf(send(tenant, "POST", pods, pod()));
   expect(statusOf(guard, "DELETE", `${pods}/a`)).toBe(403);
   expect(statusOf(guard, "DELETE", `${pods}/a`, { preconditions: { uid: "other" } })).toBe(409);
   send(tenant, "PATCH", `${pods}/a`, { status: { phase: "Running" } });
   expect(statusOf(guard, "DELETE", `${pods}/a`, { preconditions: { uid } })).toBe(403);
   send(tenant, "PATCH", `${pods}/a`, { status: { phase: "Pending" } });
   expect(statusOf(guard, "DELETE", `${pods}/a`, { preconditions: { uid } })).toBe(200);
-  expect(send(tenant, "GET", `${pods}/a`)["metadata"]["deletionTimestamp"]).toBeString();
+  expect(metadataOf(send(tenant, "GET", `${pods}/a`))["deletionTimestamp"]).toBeString();
   const owned = pod({}, { name: "b", ownerReferences: [{ kind: "Job", name: "j" }] });
-  const other = send(tenant, "POST", pods, owned)["metadata"]["uid"];
+  const { uid: other } = metadataOf(send(tenant, "POST", pods, owned));
   expect(statusOf(guard, "DELETE", `${pods}/b`, { preconditions: { uid: other } })).toBe(403);
 });
 

@@ -132,22 +132,26 @@ export class ApiServer {
     return this.#commit({ ...common, operation: "DELETE", after, deleteUid: uid });
   }
 
-  #commit({ isDryRun = false, deleteUid = "", sentMs = this.#options.time.nowMs, subresource = "", ...write }: Commit) {
+  #commit(asked: Commit): JsonObject {
+    const usual = { isDryRun: false, deleteUid: "", sentMs: this.#options.time.nowMs, subresource: "" };
+    const { isDryRun, deleteUid, sentMs, subresource, ...write } = { ...usual, ...asked };
     const { api, onWrite } = this.#options;
     const { resource, key, before, after } = write;
     const namespace = key.slice(0, key.indexOf("/"));
     const labelsOfNamespace = objectOf(metadataOf(api.get("namespaces", `/${namespace}`))["labels"]);
-    const refused = refusedWrite({ ...write, deleteUid, labelsOfNamespace });
-    if (refused !== undefined)
-      throw apiRefusal(refused.status, refused.status === 403 ? "Forbidden" : "Invalid", undefined, refused.why);
-    const isChange = after === undefined || before === undefined || JSON.stringify(before) !== JSON.stringify(after);
-    if (!isDryRun && isChange) {
-      if (after === undefined) api.remove(resource, key);
-      else api.put(resource, after);
-    }
+    mustBeAdmitted({ ...write, deleteUid, labelsOfNamespace });
+    const isChange = JSON.stringify(before) !== JSON.stringify(after);
+    if (!isDryRun && isChange && after === undefined) api.remove(resource, key);
+    if (!isDryRun && isChange && after !== undefined) api.put(resource, after);
     onWrite({ ...write, subresource, isDryRun, isChange, sentMs });
     return api.get(resource, key) ?? after ?? before ?? {};
   }
+}
+
+function mustBeAdmitted(write: AdmittedWrite): void {
+  const refused = refusedWrite(write);
+  if (refused === undefined) return;
+  throw apiRefusal(refused.status, refused.status === 403 ? "Forbidden" : "Invalid", undefined, refused.why);
 }
 
 type Commit = Omit<AcceptedWrite, "isChange" | "isDryRun" | "sentMs" | "subresource"> &

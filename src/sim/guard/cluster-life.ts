@@ -49,13 +49,20 @@ export class ClusterLife {
   }
 
   react(write: AcceptedWrite): void {
-    const { isDryRun, isChange, resource, operation, before, after, key } = write;
+    const { isDryRun, isChange, resource, before, after } = write;
     if (isDryRun || !isChange) return;
-    const isSpec = JSON.stringify(before?.["spec"]) !== JSON.stringify(after?.["spec"]);
-    if (resource === "pods" && operation === "DELETE" && after !== undefined) this.#endPod(key, after);
-    if (resource === "resourcequotas" && isSpec) this.#later(controllerMs, () => this.#countQuota(key));
-    if (resource === "pods" && after === undefined) this.#relieve();
-    if (!isSpec || before === undefined) return;
+    if (resource === "pods") this.#podWritten(write);
+    else if (JSON.stringify(before?.["spec"]) !== JSON.stringify(after?.["spec"])) this.#specWritten(write);
+  }
+
+  #podWritten({ operation, after, key }: AcceptedWrite): void {
+    if (after === undefined) this.#relieve();
+    else if (operation === "DELETE") this.#endPod(key, after);
+  }
+
+  #specWritten({ resource, before, key }: AcceptedWrite): void {
+    if (resource === "resourcequotas") this.#later(controllerMs, () => this.#countQuota(key));
+    if (before === undefined) return;
     if (resource === "daemonsets") this.#rollDaemonSet(key);
     if (resource === "deployments") this.#rollDeployment(key);
     if (resource === "jobs") this.#later(controllerMs, () => this.#endJob(key));

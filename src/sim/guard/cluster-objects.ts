@@ -119,8 +119,16 @@ export function deploymentObject(namespace: string, name: string, replicas: numb
   };
 }
 
+interface SandboxEvent {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly node: string;
+  readonly time: string;
+}
+
 /** The kubelet's word that it cannot make a sandbox. */
-export function sandboxEventObject(namespace: string, pod: string, uid: string, node: string, time: string): object {
+export function sandboxEventObject({ namespace, pod, uid, node, time }: SandboxEvent): object {
   return {
     metadata: { namespace, name: `${pod}.1` },
     reason: "FailedCreatePodSandBox",

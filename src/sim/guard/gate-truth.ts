@@ -54,18 +54,22 @@ export class GateTruth {
     return parseRebootGate(this.#world.api.get("rebootgates", `/${node}`));
   }
 
-  *#present(): Generator<string> {
+  *#ofNodes(): Generator<string> {
     const { api, fleet, time } = this.#world;
     for (const node of nodeNames) {
       if (!isReady(api.get("nodes", `/${node}`))) yield `not Ready of ${node}`;
       if (fleet.isCordoned(node)) yield `cordon of ${node}`;
       if (fleet.silent.has(node)) yield `silence of ${node}`;
+      if (backlogOf(api.objects("pods"), node, time.wallMs) >= backlogMin) yield `backlog on ${node}`;
     }
+  }
+
+  *#present(): Generator<string> {
+    const { api, fleet } = this.#world;
+    yield* this.#ofNodes();
     for (const alert of fleet.alerts.keys()) yield `alert ${alert}`;
     if (fleet.isAlertmanagerAway) yield "Alertmanager away";
     for (const decision of api.objects("decisions")) if (isOpenTrouble(decision)) yield `Decision ${nameOf(decision)}`;
-    for (const node of nodeNames)
-      if (backlogOf(api.objects("pods"), node, time.wallMs) >= backlogMin) yield `backlog on ${node}`;
   }
 }
 

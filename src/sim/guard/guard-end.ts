@@ -1,6 +1,6 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { parseRebootGate } from "../../wire/reboot-gate.ts";
-import type { Decision } from "../../guard/decision/decision.ts";
+import type { Decision, StepStatus } from "../../guard/decision/decision.ts";
 import type { Broken } from "../story/invariants.ts";
 import { nodeNames, tenantNamespace } from "./cluster-objects.ts";
 import type { GuardWorld } from "./guard-world.ts";
@@ -66,15 +66,18 @@ function* badCounts({ api }: GuardWorld): Generator<Broken> {
     if (status?.phase !== "Succeeded") continue;
     for (const step of spec.steps) {
       const told = status.steps?.find(({ id }) => id === step.id);
-      if (step.action !== "RemovePods" || told === undefined) continue;
-      const all = (told.removed ?? 0) + (told.gone ?? 0) + (told.leftAlone?.length ?? 0);
-      if (all !== step.targets.length)
+      const [all, targets] = [countedIn(told), "targets" in step ? step.targets.length : 0];
+      if (step.action === "RemovePods" && all !== targets)
         yield {
           rule: "counts-true",
-          text: `${metadata.name} tells of ${all} pods, and has ${step.targets.length}: ${told.message}`,
+          text: `${metadata.name} tells of ${all} pods, and has ${targets}: ${told?.message}`,
         };
     }
   }
+}
+
+function countedIn({ removed = 0, gone = 0, leftAlone = [] }: Partial<StepStatus> = {}): number {
+  return removed + gone + leftAlone.length;
 }
 
 function decisionsOf(objects: readonly JsonObject[]): readonly Decision[] {

@@ -62,11 +62,15 @@ export class GuardRules {
 
   /** Called with each write that the server accepts. */
   written(nowMs: number, write: AcceptedWrite): void {
-    const { resource, operation, key, after, user } = write;
+    const { resource, key, after, user } = write;
     this.#words.see(nowMs, write);
+    if (user.account === "guard" && !write.isDryRun && resource !== "leases") this.#guardWrote(nowMs, write);
     if (resource === "leases" && key.endsWith("/levee-guard"))
       this.#leaseWritten(nowMs, textOf(objectOf(after?.["spec"])["holderIdentity"]));
-    if (user.account !== "guard" || write.isDryRun || resource === "leases") return;
+  }
+
+  #guardWrote(nowMs: number, write: AcceptedWrite): void {
+    const { resource, operation } = write;
     if (resource !== "events") this.#ledBySender(write);
     if (isEffect(write)) this.#approved(nowMs, write);
     if (resource === "rebootgates" && operation !== "DELETE") this.#gateWritten(write);

@@ -5,7 +5,8 @@ import type { StoryEnd } from "../story/run-story.ts";
 import { GuardRules } from "./guard-rules.ts";
 import type { GuardStory } from "./guard-story.ts";
 import { GuardWorld } from "./guard-world.ts";
-import { act, beginGuardFault, calmGuards } from "./play-guard-story.ts";
+import { act } from "./play-acts.ts";
+import { beginGuardFault, calmGuards } from "./play-guard-faults.ts";
 
 /** When all is calm: long enough for a step's longest deadline after the last word. */
 const settleMs = 1_500_000;

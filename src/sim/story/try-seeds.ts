@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Broken } from "./invariants.ts";
-import type { ShortStory, StoryPlayer } from "./story-kind.ts";
+import type { ShortStory, StoryPlayer } from "./story-player.ts";
 
 interface SeedRange {
   readonly from: number;

@@ -14,7 +14,7 @@ import {
   stuckPodObject,
   tenantNamespace,
 } from "./cluster-objects.ts";
-import type { ClusterAct, GuardFault } from "./guard-story.ts";
+import type { ClusterAct } from "./guard-story.ts";
 import type { GuardWorld } from "./guard-world.ts";
 
 const client: ApiUser = { account: "tenant", name: "browser-operator" };
@@ -22,9 +22,6 @@ const client: ApiUser = { account: "tenant", name: "browser-operator" };
 const againMs = 6_000;
 const again = 4;
 const approvalPolicy = "levee-approval-names-its-author";
-const staleMs = 12_000;
-const slowAnswerMs = 4_000;
-const usualAnswerMs = 12;
 
 /** Lets one thing happen in the cluster now. */
 export function act(world: GuardWorld, one: ClusterAct): void {
@@ -42,25 +39,28 @@ export function act(world: GuardWorld, one: ClusterAct): void {
     case "reboot-due":
       return void world.fleet.due.set(one.node, world.time.wallMs);
     default:
-      begin(world, one, true);
-      world.time.after(one.forMs, () => begin(world, one, false));
+      turnsOfActs[one.kind](world, one, true);
+      world.time.after(one.forMs, () => turnsOfActs[one.kind](world, one, false));
   }
 }
 
-function begin(world: GuardWorld, one: Extract<ClusterAct, { forMs: number }>, isOn: boolean): void {
-  const { fleet, time, api } = world;
-  if (one.kind === "alertmanager-away") fleet.isAlertmanagerAway = isOn;
-  if (one.kind === "alert" && isOn) fleet.alerts.set("DiskFull", time.wallMs);
-  if (one.kind === "alert" && !isOn) fleet.alerts.delete("DiskFull");
-  if (one.kind === "node-down") fleet.setReady(one.node, !isOn);
-  if (one.kind === "cordon") fleet.cordon(one.node, isOn);
-  if (one.kind === "daemon-silent" && isOn) fleet.silent.add(one.node);
-  if (one.kind === "daemon-silent" && !isOn) fleet.silent.delete(one.node);
-  if (one.kind === "policy-away" && isOn) {
-    api.remove("validatingadmissionpolicybindings", `/${approvalPolicy}`);
-    return;
-  }
-  if (one.kind === "policy-away") world.placePolicies(0);
+type LastingAct = Extract<ClusterAct, { forMs: number }>;
+type Turn<T> = (world: GuardWorld, one: T, isOn: boolean) => void;
+
+const turnsOfActs: Readonly<Record<LastingAct["kind"], Turn<LastingAct>>> = {
+  "alertmanager-away": ({ fleet }, _one, isOn) => void (fleet.isAlertmanagerAway = isOn),
+  "alert": ({ fleet, time }, _one, isOn) =>
+    void (isOn ? fleet.alerts.set("DiskFull", time.wallMs) : fleet.alerts.delete("DiskFull")),
+  "node-down": ({ fleet }, one, isOn) => fleet.setReady(nodeOf(one), !isOn),
+  "cordon": ({ fleet }, one, isOn) => fleet.cordon(nodeOf(one), isOn),
+  "daemon-silent": ({ fleet }, one, isOn) =>
+    void (isOn ? fleet.silent.add(nodeOf(one)) : fleet.silent.delete(nodeOf(one))),
+  "policy-away": (world, _one, isOn) =>
+    isOn ? world.api.remove("validatingadmissionpolicybindings", `/${approvalPolicy}`) : world.placePolicies(0),
+};
+
+function nodeOf(one: LastingAct): string {
+  return "node" in one ? one.node : nodeNames[0];
 }
 
 function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<ClusterAct, { kind: "avalanche" }>): void {
@@ -118,7 +118,7 @@ function runaway(world: GuardWorld, pods: number): void {
       stuckPodObject({ namespace: shopNamespace, name: pod, node, owner: `Job/${name}`, time }),
     );
     const uid = textOf(objectOf(world.api.get("pods", `${shopNamespace}/${pod}`)?.["metadata"])["uid"]);
-    world.create("events", shopNamespace, sandboxEventObject(shopNamespace, pod, uid, node, time));
+    world.create("events", shopNamespace, sandboxEventObject({ namespace: shopNamespace, pod, uid, node, time }));
   }
 }
 
@@ -161,65 +161,4 @@ function touchPod(world: GuardWorld, { kind, pick }: Extract<ClusterAct, { kind:
   world.life.remove("pods", keyOf(pod));
   const { uid: _uid, resourceVersion: _version, ...metadata } = objectOf(pod["metadata"]);
   world.create("pods", tenantNamespace, { ...pod, metadata });
-}
-
-/** Begins a fault now. One that lasts ends by itself. */
-export function beginGuardFault(world: GuardWorld, fault: GuardFault): void {
-  world.say({ kind: "fault", what: JSON.stringify(fault) });
-  const leader = world.leadingGuard();
-  const follower = world.guards.find((guard) => guard !== leader) ?? leader;
-  switch (fault.kind) {
-    case "kill-leader":
-      return leader?.kill();
-    case "kill-follower":
-      return follower?.kill();
-    case "kill-after-write":
-    case "kill-after-change":
-      world.trap = fault.kind;
-      return;
-    case "api-expired":
-      world.api.compact();
-      return world.api.wake();
-    case "pause-leader":
-      leader?.pause();
-      return void world.time.after(fault.forMs, () => leader?.resume());
-    default:
-      return lasting(world, fault, fault.kind === "cut-follower" ? follower : leader);
-  }
-}
-
-type Lasting = Extract<GuardFault, { forMs: number }>;
-
-function lasting(world: GuardWorld, { kind, forMs }: Lasting, guard: GuardWorld["guards"][number] | undefined): void {
-  const { api, time } = world;
-  const turn = (isOn: boolean): void => {
-    if (kind === "api-away") api.trouble.isAway = isOn;
-    if (kind === "watches-away") api.trouble.isFollowAway = isOn;
-    if (kind === "api-busy") api.trouble.busyShare = isOn ? 0.7 : 0;
-    if (kind === "api-stale") api.trouble.lagMs = isOn ? staleMs : 0;
-    if (kind === "api-slow") api.trouble.answerMsMax = isOn ? slowAnswerMs : usualAnswerMs;
-    if ((kind === "cut-leader" || kind === "cut-follower") && guard !== undefined) guard.link.isCut = isOn;
-    if (kind === "late-leader" && guard !== undefined) Object.assign(guard.link, late(isOn));
-    api.wake();
-  };
-  turn(true);
-  time.after(forMs, () => turn(false));
-}
-
-function late(isOn: boolean): { lateShare: number; lateMs: number } {
-  return isOn ? { lateShare: 0.4, lateMs: 25_000 } : { lateShare: 0, lateMs: 0 };
-}
-
-/** Ends everything that lasts. */
-export function calmGuards(world: GuardWorld): void {
-  Object.assign(world.api.trouble, {
-    isAway: false,
-    isFollowAway: false,
-    busyShare: 0,
-    lagMs: 0,
-    answerMsMax: usualAnswerMs,
-  });
-  world.trap = undefined;
-  for (const { link } of world.guards) Object.assign(link, { isCut: false, ...late(false) });
-  world.api.wake();
 }
