@@ -13,7 +13,7 @@ import { brokenSeedText, trySeeds } from "../../src/sim/story/try-seeds.ts";
 const root = resolve(import.meta.dirname, "../..");
 const stories = join(import.meta.dirname, "stories");
 /** Real time for seeds. `npm run sim` takes as many as one likes. */
-const seedsMs = 40_000;
+const seedsMs = 25_000;
 const guards = guardStories(installedPolicies("2020-01-01T00:00:00Z"));
 const players = [storyPlayer(nodeStories), storyPlayer(guards)];
 
