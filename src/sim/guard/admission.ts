@@ -17,13 +17,13 @@ export interface AdmittedWrite {
 }
 
 /** Why a write is refused, and with which status. */
-export interface Refused {
+export interface RefusedWrite {
   readonly status: 403 | 422;
   readonly why: string;
 }
 
 /** What the definitions in deploy/crd and the policies in deploy/policies say, as far as the guard meets them. */
-export function refusedWrite(write: AdmittedWrite): Refused | undefined {
+export function refusedWrite(write: AdmittedWrite): RefusedWrite | undefined {
   const forbidden = forbiddenWrite(write);
   if (forbidden !== undefined) return { status: 403, why: forbidden };
   const invalid = invalidWrite(write);

@@ -5,7 +5,7 @@ import type { SimListener } from "../node/sim-event.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { ApiServer } from "./api-server.ts";
 import { controller } from "./api-user.ts";
-import { nodeNames } from "./cluster-objects.ts";
+import { simNodes } from "./cluster-objects.ts";
 
 interface FleetOptions {
   readonly server: ApiServer;
@@ -67,7 +67,7 @@ export class ClusterFleet {
   readonly getText: TextGetter = async (clock, { server, deadlineMs }, signal) => {
     await clock.sleep(clock.random() * 20, signal);
     const isAlerts = server === alertmanagerUrl;
-    const node = nodeNames.find((_name, number) => server.includes(`//10.0.0.${number + 1}:`)) ?? "";
+    const node = simNodes.find((_name, number) => server.includes(`//10.0.0.${number + 1}:`)) ?? "";
     if (isAlerts ? this.isAlertmanagerAway : this.silent.has(node)) {
       await clock.sleep(deadlineMs, signal);
       throw new Error(`it did not answer within ${deadlineMs} ms`);

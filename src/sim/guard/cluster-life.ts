@@ -8,8 +8,8 @@ import {
   countsOf,
   daemonPod,
   levee,
-  multus,
-  nodeNames,
+  simMultus,
+  simNodes,
   startedStatus,
   tenantNamespace,
   type DaemonSetPlace,
@@ -70,11 +70,11 @@ export class ClusterLife {
 
   /** Pods of a DaemonSet, one on each node. */
   placeDaemons(place: DaemonSetPlace, generation: number): void {
-    for (const node of nodeNames) this.#placeDaemon(place, node, generation);
+    for (const node of simNodes) this.#placeDaemon(place, node, generation);
   }
 
   #placeDaemon(place: DaemonSetPlace, node: string, generation: number): void {
-    const killed = place === multus ? this.killedSince : undefined;
+    const killed = place === simMultus ? this.killedSince : undefined;
     this.#create("pods", place.namespace, daemonPod(place, node, generation, killed));
   }
 
@@ -87,7 +87,7 @@ export class ClusterLife {
       if (this.killedSince === undefined || this.#waiting() >= fewWaiting) return;
       this.killedSince = undefined;
       for (const pod of this.#options.api.objects("pods"))
-        if (keyOf(pod).startsWith(`${multus.namespace}/${multus.name}-`)) this.startPod(keyOf(pod));
+        if (objectKey(pod).startsWith(`${simMultus.namespace}/${simMultus.name}-`)) this.startPod(objectKey(pod));
       this.startOwned();
     });
   }
@@ -106,11 +106,11 @@ export class ClusterLife {
     for (const pod of this.#options.api.objects("pods")) {
       const { ownerReferences, deletionTimestamp } = objectOf(pod["metadata"]);
       const isWaiting = objectOf(pod["status"])["phase"] === "Pending" && deletionTimestamp === undefined;
-      if (isWaiting && ownerReferences !== undefined) this.startPod(keyOf(pod));
+      if (isWaiting && ownerReferences !== undefined) this.startPod(objectKey(pod));
     }
     for (const one of this.#options.api.objects("deployments")) {
       const availableReplicas = objectOf(one["spec"])["replicas"];
-      this.#options.server.change(controller, "deployments", keyOf(one), { status: { availableReplicas } });
+      this.#options.server.change(controller, "deployments", objectKey(one), { status: { availableReplicas } });
     }
   }
 
@@ -126,7 +126,7 @@ export class ClusterLife {
     this.#later(ms, () => {
       const now = api.get("pods", key);
       if (objectOf(now?.["metadata"])["uid"] !== uid) return;
-      if (isReady(api.get("nodes", `/${node}`))) this.remove("pods", key);
+      if (isNodeReady(api.get("nodes", `/${node}`))) this.remove("pods", key);
       else this.#endPod(key, pod);
     });
   }
@@ -155,18 +155,18 @@ export class ClusterLife {
     const { api, server } = this.#options;
     const generationOf = (): number => Number(objectOf(api.get("daemonsets", key)?.["metadata"])["generation"] ?? 0);
     const generation = generationOf();
-    const place = key === `${multus.namespace}/${multus.name}` ? multus : levee;
-    if (place === multus && this.killedSince !== undefined) this.killedSince = undefined;
-    nodeNames.forEach((node, number) => {
+    const place = key === `${simMultus.namespace}/${simMultus.name}` ? simMultus : levee;
+    if (place === simMultus && this.killedSince !== undefined) this.killedSince = undefined;
+    simNodes.forEach((node, number) => {
       this.#later(controllerMs + number * rolloutMs, () => {
         if (generationOf() !== generation) return;
         for (const pod of api.objects("pods"))
           if (textOf(objectOf(pod["metadata"])["name"]).startsWith(`${place.name}-${node}`))
-            this.remove("pods", keyOf(pod));
+            this.remove("pods", objectKey(pod));
         this.#placeDaemon(place, node, generation);
-        if (number < nodeNames.length - 1) return;
-        server.change(controller, "daemonsets", key, { status: countsOf(nodeNames.length, generation) });
-        if (place === multus) this.#later(rolloutMs, () => this.startOwned());
+        if (number < simNodes.length - 1) return;
+        server.change(controller, "daemonsets", key, { status: countsOf(simNodes.length, generation) });
+        if (place === simMultus) this.#later(rolloutMs, () => this.startOwned());
       });
     });
   }
@@ -194,7 +194,7 @@ export class ClusterLife {
       const { namespace: ours, ownerReferences } = objectOf(pod["metadata"]);
       return ours === namespace && JSON.stringify(ownerReferences)?.includes(`"${name}"`) === true;
     });
-    for (const pod of pods.slice(kept)) this.remove("pods", keyOf(pod));
+    for (const pod of pods.slice(kept)) this.remove("pods", objectKey(pod));
     const conditions = kept === 0 ? [{ type: "Suspended", status: "True" }] : [];
     server.change(controller, "jobs", key, { status: { active: Math.min(kept, pods.length), conditions } });
   }
@@ -213,11 +213,11 @@ export class ClusterLife {
   }
 }
 
-export function isReady(node: JsonObject | undefined): boolean {
+export function isNodeReady(node: JsonObject | undefined): boolean {
   return JSON.stringify(objectOf(node?.["status"])["conditions"])?.includes('"status":"True"') === true;
 }
 
-export function keyOf(object: JsonObject): string {
+export function objectKey(object: JsonObject): string {
   const { namespace, name } = objectOf(object["metadata"]);
   return `${textOf(namespace)}/${textOf(name)}`;
 }

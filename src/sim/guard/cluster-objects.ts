@@ -1,9 +1,9 @@
 import { gateLabel } from "../../base/annotations.ts";
 
-export const guardNamespace = "levee-system";
+export const simGuardNamespace = "levee-system";
 export const tenantNamespace = "tenant-a";
 export const shopNamespace = "shop";
-export const nodeNames = ["node-1", "node-2", "node-3"] as const;
+export const simNodes = ["node-1", "node-2", "node-3"] as const;
 
 /** A DaemonSet of the CNI, by its account. */
 export interface DaemonSetPlace {
@@ -13,9 +13,13 @@ export interface DaemonSetPlace {
 }
 
 /** The one that runs out of memory. */
-export const multus: DaemonSetPlace = { namespace: "kube-system", name: "kube-multus-ds", container: "kube-multus" };
+export const simMultus: DaemonSetPlace = {
+  namespace: "kube-system",
+  name: "kube-multus-ds",
+  container: "kube-multus",
+};
 /** Ours, which tells how its node is and bears the gate's label. */
-export const levee: DaemonSetPlace = { namespace: guardNamespace, name: "levee", container: "daemon" };
+export const levee: DaemonSetPlace = { namespace: simGuardNamespace, name: "levee", container: "daemon" };
 
 export function nodeObject(name: string, number: number, time: string): object {
   return {
@@ -35,7 +39,7 @@ export function daemonSetObject({ namespace, name, container }: DaemonSetPlace):
   return {
     metadata: { namespace, name },
     spec: { template: { metadata: {}, spec: { containers: [{ name: container, resources }] } } },
-    status: countsOf(nodeNames.length, 1),
+    status: countsOf(simNodes.length, 1),
   };
 }
 

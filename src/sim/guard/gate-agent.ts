@@ -12,7 +12,7 @@ import { SimProcess } from "../time/sim-process.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { ApiServer } from "./api-server.ts";
 import type { ClusterFleet } from "./cluster-fleet.ts";
-import { guardNamespace } from "./cluster-objects.ts";
+import { simGuardNamespace } from "./cluster-objects.ts";
 import { GuardConnection } from "./guard-connection.ts";
 
 interface AgentNeeds {
@@ -57,7 +57,7 @@ export class GateAgent {
     const texts = new SharedTexts();
     const pods = () => this.#ownPods().flatMap((pod) => projectPod(pod, texts) ?? []);
     const logger = { debug: noop, info: noop, warn: noop, error: noop };
-    const source = kubeGate({ api: connection, nodeName: node, namespace: guardNamespace, pods });
+    const source = kubeGate({ api: connection, nodeName: node, namespace: simGuardNamespace, pods });
     const ticket = {
       write: ({ isAllowed, standsMs }: { isAllowed: boolean; standsMs: number }) => {
         this.#ticketEndsMs = isAllowed ? process.monotonicMs() + standsMs : 0;
@@ -103,7 +103,7 @@ export class GateAgent {
     const { api, node } = this.#needs;
     return api.objects("pods").filter((pod) => {
       const isHere = objectOf(pod["spec"])["nodeName"] === node;
-      return isHere && objectOf(pod["metadata"])["namespace"] === guardNamespace;
+      return isHere && objectOf(pod["metadata"])["namespace"] === simGuardNamespace;
     });
   }
 }

@@ -1,8 +1,8 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { parseRebootGate, type RebootGate } from "../../wire/reboot-gate.ts";
 import { terminalPhases, type DecisionPhase } from "../../guard/decision/decision.ts";
-import { isReady } from "./cluster-life.ts";
-import { nodeNames } from "./cluster-objects.ts";
+import { isNodeReady } from "./cluster-life.ts";
+import { simNodes } from "./cluster-objects.ts";
 import type { GuardWorld } from "./guard-world.ts";
 
 /** A reason against a reboot that is true, since when, and how old a guard's knowledge of it may be. */
@@ -56,8 +56,8 @@ export class GateTruth {
 
   *#ofNodes(): Generator<string> {
     const { api, fleet, time } = this.#world;
-    for (const node of nodeNames) {
-      if (!isReady(api.get("nodes", `/${node}`))) yield `not Ready of ${node}`;
+    for (const node of simNodes) {
+      if (!isNodeReady(api.get("nodes", `/${node}`))) yield `not Ready of ${node}`;
       if (fleet.isCordoned(node)) yield `cordon of ${node}`;
       if (fleet.silent.has(node)) yield `silence of ${node}`;
       if (backlogOf(api.objects("pods"), node, time.wallMs) >= backlogMin) yield `backlog on ${node}`;

@@ -45,7 +45,7 @@ function placeOf(step: Step): { readonly namespace: string; readonly name: strin
 }
 
 /** What of an object a write has changed, so that a second change of the same kind can be told from another one. */
-export function changeOf({ resource, before, after }: AcceptedWrite): string {
+export function kindOfChange({ resource, before, after }: AcceptedWrite): string {
   const containers = (object: JsonObject | undefined): string =>
     JSON.stringify(objectOf(objectOf(objectOf(object?.["spec"])["template"])["spec"])["containers"]) ?? "";
   return containers(before) === containers(after) ? resource : `${resource} containers`;

@@ -3,10 +3,10 @@ import { parseRebootGate } from "../../wire/reboot-gate.ts";
 import type { SimEvent } from "../node/sim-event.ts";
 import type { Broken } from "../story/invariants.ts";
 import type { AcceptedWrite } from "./api-server.ts";
-import { guardNamespace, nodeNames } from "./cluster-objects.ts";
+import { simGuardNamespace, simNodes } from "./cluster-objects.ts";
 import { rebootMs } from "./cluster-fleet.ts";
 import { GateTruth, expiryMs } from "./gate-truth.ts";
-import { changeOf, countedRemovals, coveringDecisions, isEffect } from "./guard-effects.ts";
+import { kindOfChange, countedRemovals, coveringDecisions, isEffect } from "./guard-effects.ts";
 import { problemsAtEnd } from "./guard-end.ts";
 import type { GuardWorld } from "./guard-world.ts";
 import { SaidWords } from "./said-words.ts";
@@ -102,7 +102,7 @@ export class GuardRules {
     if (busyShare > 0 || answerMsMax > 100 || isAway || lagMs > 0 || isCut) this.#troubledMs = nowMs;
     const isThere = api.get("validatingadmissionpolicybindings", "/levee-approval-names-its-author") !== undefined;
     this.#policyGoneMs = isThere ? undefined : (this.#policyGoneMs ?? nowMs);
-    for (const node of nodeNames) this.#gateStands(nowMs, node);
+    for (const node of simNodes) this.#gateStands(nowMs, node);
   }
 
   /** Called when all is calm again and had time to settle. */
@@ -139,14 +139,14 @@ export class GuardRules {
     if (this.#policyGoneMs !== undefined && untilMs - this.#policyGoneMs > 6_000)
       this.#break("approved", `${user.name} changed ${resource} ${key}, and anybody could have forged the approval`);
     if (resource === "pods") this.#countRemoval(write);
-    else this.#once(`${running[0]?.metadata.name} ${key} ${changeOf(write)}`);
+    else this.#once(`${running[0]?.metadata.name} ${key} ${kindOfChange(write)}`);
   }
 
   /** Each removal is counted in the cluster before it is done, for whoever leads next. */
   #countRemoval({ before, key }: AcceptedWrite): void {
     if (objectOf(before?.["metadata"])["deletionTimestamp"] !== undefined) return;
     this.#removed += 1;
-    const counted = countedRemovals(this.#world.api.get("configmaps", `${guardNamespace}/levee-guard`));
+    const counted = countedRemovals(this.#world.api.get("configmaps", `${simGuardNamespace}/levee-guard`));
     if (counted < this.#removed)
       this.#break("counted", `${key} is removal ${this.#removed}, and ${counted} are counted`);
   }

@@ -1,6 +1,6 @@
 import type { Verdict } from "../../guard/decision/decision.ts";
 import { Seeded } from "../time/seeded.ts";
-import { nodeNames } from "./cluster-objects.ts";
+import { simNodes } from "./cluster-objects.ts";
 
 /** Something that happens in the cluster, or that a person says. */
 export type ClusterAct =
@@ -151,7 +151,7 @@ function troublesOf(seeded: Seeded): ClusterAct[] {
 }
 
 function rebootsOf(seeded: Seeded, isQuiet: boolean): ClusterAct[] {
-  return nodeNames
+  return simNodes
     .filter(() => seeded.chance(isQuiet ? 0.8 : 0.4))
     .map((node) => ({ kind: "reboot-due" as const, atMs: seeded.between(500, 150_000), node }));
 }
@@ -172,7 +172,7 @@ function nuisancesOf(seeded: Seeded): ClusterAct[] {
   return Array.from({ length: seeded.whole(0, 4) }, () => {
     const atMs = seeded.between(1_000, endMs);
     const forMs = seeded.chance(0.4) ? seeded.between(200, 8_000) : longOf(seeded, 120_000);
-    const node = seeded.pick(nodeNames);
+    const node = seeded.pick(simNodes);
     const pick = seeded.whole(0, 40);
     const kind = seeded.pick([
       ...(["alert", "alertmanager-away", "policy-away", "node-down", "cordon"] as const),

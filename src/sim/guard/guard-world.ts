@@ -9,10 +9,10 @@ import { ClusterFleet } from "./cluster-fleet.ts";
 import { ClusterLife } from "./cluster-life.ts";
 import {
   daemonSetObject,
-  guardNamespace,
+  simGuardNamespace,
   levee,
-  multus,
-  nodeNames,
+  simMultus,
+  simNodes,
   nodeObject,
   shopNamespace,
   tenantNamespace,
@@ -30,7 +30,7 @@ interface GuardWorldOptions {
   readonly onReboot: (nowMs: number, node: string) => void;
 }
 
-const leaseKey = `${guardNamespace}/levee-guard`;
+const leaseKey = `${simGuardNamespace}/levee-guard`;
 const workloads: ReadonlySet<string> = new Set(["daemonsets", "deployments", "jobs"]);
 const policyAgeMs = 3_600_000;
 
@@ -70,7 +70,7 @@ export class GuardWorld {
     this.guards = Array.from({ length: guards }, (_, number) => {
       return new SimGuard({ number, api, server, fleet, time, say, seeded: seeded.fork("guard") });
     });
-    this.#agents = nodeNames.map((node) => {
+    this.#agents = simNodes.map((node) => {
       const mine = { node, api, server, fleet, time, say, seeded: seeded.fork(node) };
       return new GateAgent({ ...mine, onReboot: (rebooted) => onReboot(time.nowMs, rebooted) });
     });
@@ -80,10 +80,10 @@ export class GuardWorld {
   start(): void {
     const { time, life } = this;
     const now = new Date(time.wallMs).toISOString();
-    for (const name of [tenantNamespace, shopNamespace, "kube-system", guardNamespace])
+    for (const name of [tenantNamespace, shopNamespace, "kube-system", simGuardNamespace])
       this.create("namespaces", "", { metadata: { name } });
-    nodeNames.forEach((name, number) => this.create("nodes", "", nodeObject(name, number, now)));
-    for (const place of [multus, levee]) {
+    simNodes.forEach((name, number) => this.create("nodes", "", nodeObject(name, number, now)));
+    for (const place of [simMultus, levee]) {
       this.create("daemonsets", place.namespace, daemonSetObject(place));
       life.placeDaemons(place, 1);
     }

@@ -1,14 +1,14 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { terminalPhases, type DecisionPhase } from "../../guard/decision/decision.ts";
 import type { ApiUser } from "./api-user.ts";
-import { keyOf } from "./cluster-life.ts";
+import { objectKey } from "./cluster-life.ts";
 import {
   daemonPod,
   deploymentObject,
-  guardNamespace,
+  simGuardNamespace,
   jobObject,
-  multus,
-  nodeNames,
+  simMultus,
+  simNodes,
   sandboxEventObject,
   shopNamespace,
   stuckPodObject,
@@ -60,7 +60,7 @@ const turnsOfActs: Readonly<Record<LastingAct["kind"], Turn<LastingAct>>> = {
 };
 
 function nodeOf(one: LastingAct): string {
-  return "node" in one ? one.node : nodeNames[0];
+  return "node" in one ? one.node : simNodes[0];
 }
 
 function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<ClusterAct, { kind: "avalanche" }>): void {
@@ -68,16 +68,16 @@ function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<Clu
   const now = new Date(time.wallMs).toISOString();
   if (hasVictims) {
     life.killedSince = now;
-    for (const node of nodeNames) {
-      life.remove("pods", `${multus.namespace}/${multus.name}-${node}-1`);
-      world.create("pods", multus.namespace, daemonPod(multus, node, 1, now));
+    for (const node of simNodes) {
+      life.remove("pods", `${simMultus.namespace}/${simMultus.name}-${node}-1`);
+      world.create("pods", simMultus.namespace, daemonPod(simMultus, node, 1, now));
     }
     world.create("deployments", "kube-system", deploymentObject("kube-system", "traefik", 1));
     const owner = "ReplicaSet/traefik-6f9c";
     world.create(
       "pods",
       "kube-system",
-      stuckPodObject({ namespace: "kube-system", name: "traefik-6f9c-a", node: nodeNames[0], owner, time: now }),
+      stuckPodObject({ namespace: "kube-system", name: "traefik-6f9c-a", node: simNodes[0], owner, time: now }),
     );
   }
   let refused = 0;
@@ -93,7 +93,7 @@ function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<Clu
 /** False when admission refuses it. */
 function makePod(world: GuardWorld, number: number): boolean {
   // Most are on one node.
-  const node = nodeNames[number % 5] ?? nodeNames[0];
+  const node = simNodes[number % 5] ?? simNodes[0];
   const time = new Date(world.time.wallMs).toISOString();
   const pod = stuckPodObject({ namespace: tenantNamespace, generateName: "rd-browser-", node, time });
   try {
@@ -110,7 +110,7 @@ function runaway(world: GuardWorld, pods: number): void {
   const name = "nightly";
   world.create("jobs", shopNamespace, jobObject(name, pods));
   for (let number = 0; number < pods; number += 1) {
-    const node = nodeNames[number % nodeNames.length] ?? nodeNames[0];
+    const node = simNodes[number % simNodes.length] ?? simNodes[0];
     const pod = `${name}-${number}`;
     world.create(
       "pods",
@@ -138,12 +138,12 @@ function word(
   const spec = { decision: name, decisionUID: uid, planHash: isStale ? earlier : planHash, verdict, by: { username } };
   world.create(
     "decisionapprovals",
-    guardNamespace,
+    simGuardNamespace,
     { metadata: { name: said }, spec },
     { account: "person", name: username },
   );
   if (withdrawAfterMs === undefined) return;
-  world.time.after(withdrawAfterMs, () => world.life.remove("decisionapprovals", `${guardNamespace}/${said}`));
+  world.time.after(withdrawAfterMs, () => world.life.remove("decisionapprovals", `${simGuardNamespace}/${said}`));
 }
 
 function isOpen({ status }: JsonObject): boolean {
@@ -157,8 +157,8 @@ function touchPod(world: GuardWorld, { kind, pick }: Extract<ClusterAct, { kind:
   });
   const pod = waiting[pick % Math.max(1, waiting.length)];
   if (pod === undefined) return;
-  if (kind === "start-pod") return world.life.startPod(keyOf(pod));
-  world.life.remove("pods", keyOf(pod));
+  if (kind === "start-pod") return world.life.startPod(objectKey(pod));
+  world.life.remove("pods", objectKey(pod));
   const { uid: _uid, resourceVersion: _version, ...metadata } = objectOf(pod["metadata"]);
   world.create("pods", tenantNamespace, { ...pod, metadata });
 }

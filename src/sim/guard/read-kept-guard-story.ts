@@ -1,4 +1,4 @@
-import { listAt, parseStory, requireTime, wrongField } from "../story/read-kept-story.ts";
+import { storyList, parseStory, requireTime, wrongField } from "../story/read-kept-story.ts";
 import { guardActKinds, guardFaultKinds, type GuardStory } from "./guard-story.ts";
 
 /** Reads a story of guards that was kept in a file. Throws an error with the field, its value and the remedy. */
@@ -9,7 +9,7 @@ export function readKeptGuardStory(text: string): GuardStory {
     ["acts", guardActKinds],
     ["faults", guardFaultKinds],
   ] as const)
-    for (const [index, one] of listAt(story, list).entries()) {
+    for (const [index, one] of storyList(story, list).entries()) {
       const at = `${list}[${index}]`;
       const { kind } = one;
       if (typeof kind !== "string" || !kinds.has(kind))

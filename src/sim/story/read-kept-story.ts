@@ -12,7 +12,7 @@ export function readKeptStory(text: string): Story {
   const story = parseStory(text);
   requireTime(story, "seed");
   requireTime(story, "calmAtMs");
-  for (const [index, pod] of listAt(story, "pods").entries()) {
+  for (const [index, pod] of storyList(story, "pods").entries()) {
     const at = `pods[${index}]`;
     for (const key of ["name", "namespace"])
       if (typeof pod[key] !== "string") throw wrongField(`${at}.${key}`, pod[key], "a text");
@@ -20,7 +20,7 @@ export function readKeptStory(text: string): Story {
     requireTime(pod, "atMs", at);
     if (pod["deleteAtMs"] !== undefined) requireTime(pod, "deleteAtMs", at);
   }
-  for (const [index, fault] of listAt(story, "faults").entries()) {
+  for (const [index, fault] of storyList(story, "faults").entries()) {
     const at = `faults[${index}]`;
     const { kind } = fault;
     if (typeof kind !== "string" || !faultKinds.has(kind))
@@ -44,7 +44,7 @@ export function parseStory(text: string): JsonObject {
   return value;
 }
 
-export function listAt(story: JsonObject, key: string): readonly JsonObject[] {
+export function storyList(story: JsonObject, key: string): readonly JsonObject[] {
   const list = story[key];
   if (Array.isArray(list) && list.every(isObject)) return list;
   throw wrongField(key, list, "a list of objects");
