@@ -12,11 +12,13 @@ import { nodeStories } from "../src/sim/story/node-stories.ts";
 import { isKeptGuardStory, readKeptStory } from "../src/sim/story/read-kept-story.ts";
 import type { StoryEnd } from "../src/sim/story/run-story.ts";
 import { storyPlayer, type StoryPlayer } from "../src/sim/story/story-player.ts";
+import { fleetCommand, fleetUsage } from "./fleet/fleet-command.ts";
 import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
 
 const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N] [--kind KIND]
        npm run sim -- --seed N [--kind KIND] [--log]
        npm run sim -- --story FILE [--log]
+       npm run sim -- fleet [--help]
 
 Plays two stories per seed, with faults at random instants: one of a node, whose pods come and go, and one of a cluster,
 whose guards are asked to help. Stops at the first story that breaks a rule, and prints the shortest one that does.
@@ -37,10 +39,12 @@ const players: readonly StoryPlayer[] = [storyPlayer(nodeStories), storyPlayer(g
 process.exit(await main(process.argv.slice(2)));
 
 async function main(args: readonly string[]): Promise<number> {
+  const isFleet = args[0] === "fleet";
   if (args.includes("-h") || args.includes("--help")) {
-    process.stdout.write(usage);
+    process.stdout.write(isFleet ? fleetUsage : usage);
     return 0;
   }
+  if (isFleet) return await fleetCommand(args.slice(1));
   const asked = read(args);
   if (typeof asked === "string") {
     process.stderr.write(`Error: ${asked}\n\n${usage}`);

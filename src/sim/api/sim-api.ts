@@ -44,7 +44,7 @@ export class SimApi {
     lagMs: 0,
     answerMsMax: usualAnswerMs,
   };
-  /** Requests so far, by what they are: `list`, `watch`, `get`, `patch`, `post`. */
+  /** Requests so far, by what they are: `list`, `watch`, `streamed list` for a watch that begins with one, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
   /** Resources without a definition: everything about them is 404. */
   readonly absent = new Set<string>();
@@ -64,7 +64,7 @@ export class SimApi {
   }
 
   count(what: string, who: { readonly by?: string; readonly resource?: string } = {}): void {
-    if (what === "list" || what === "watch") this.#say({ kind: "api", what, ...who });
+    if (what === "list" || what === "watch" || what === "streamed list") this.#say({ kind: "api", what, ...who });
     this.requests.set(what, (this.requests.get(what) ?? 0) + 1);
   }
 

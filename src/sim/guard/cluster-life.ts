@@ -87,7 +87,7 @@ export class ClusterLife {
       if (this.killedSince === undefined || this.#waiting() >= fewWaiting) return;
       this.killedSince = undefined;
       for (const pod of this.#options.api.objects("pods"))
-        if (objectKey(pod).startsWith(`${simMultus.namespace}/${simMultus.name}-`)) this.startPod(objectKey(pod));
+        if (keyOfObject(pod).startsWith(`${simMultus.namespace}/${simMultus.name}-`)) this.startPod(keyOfObject(pod));
       this.startOwned();
     });
   }
@@ -106,11 +106,11 @@ export class ClusterLife {
     for (const pod of this.#options.api.objects("pods")) {
       const { ownerReferences, deletionTimestamp } = objectOf(pod["metadata"]);
       const isWaiting = objectOf(pod["status"])["phase"] === "Pending" && deletionTimestamp === undefined;
-      if (isWaiting && ownerReferences !== undefined) this.startPod(objectKey(pod));
+      if (isWaiting && ownerReferences !== undefined) this.startPod(keyOfObject(pod));
     }
     for (const one of this.#options.api.objects("deployments")) {
       const availableReplicas = objectOf(one["spec"])["replicas"];
-      this.#options.server.change(controller, "deployments", objectKey(one), { status: { availableReplicas } });
+      this.#options.server.change(controller, "deployments", keyOfObject(one), { status: { availableReplicas } });
     }
   }
 
@@ -162,7 +162,7 @@ export class ClusterLife {
         if (generationOf() !== generation) return;
         for (const pod of api.objects("pods"))
           if (textOf(objectOf(pod["metadata"])["name"]).startsWith(`${place.name}-${node}`))
-            this.remove("pods", objectKey(pod));
+            this.remove("pods", keyOfObject(pod));
         this.#placeDaemon(place, node, generation);
         if (number < simNodes.length - 1) return;
         server.change(controller, "daemonsets", key, { status: countsOf(simNodes.length, generation) });
@@ -194,7 +194,7 @@ export class ClusterLife {
       const { namespace: ours, ownerReferences } = objectOf(pod["metadata"]);
       return ours === namespace && JSON.stringify(ownerReferences)?.includes(`"${name}"`) === true;
     });
-    for (const pod of pods.slice(kept)) this.remove("pods", objectKey(pod));
+    for (const pod of pods.slice(kept)) this.remove("pods", keyOfObject(pod));
     const conditions = kept === 0 ? [{ type: "Suspended", status: "True" }] : [];
     server.change(controller, "jobs", key, { status: { active: Math.min(kept, pods.length), conditions } });
   }
@@ -217,7 +217,7 @@ export function isNodeReady(node: JsonObject | undefined): boolean {
   return JSON.stringify(objectOf(node?.["status"])["conditions"])?.includes('"status":"True"') === true;
 }
 
-export function objectKey(object: JsonObject): string {
+export function keyOfObject(object: JsonObject): string {
   const { namespace, name } = objectOf(object["metadata"]);
   return `${textOf(namespace)}/${textOf(name)}`;
 }

@@ -1,7 +1,7 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { terminalPhases, type DecisionPhase } from "../../guard/decision/decision.ts";
 import type { ApiUser } from "./api-user.ts";
-import { objectKey } from "./cluster-life.ts";
+import { keyOfObject } from "./cluster-life.ts";
 import {
   daemonPod,
   deploymentObject,
@@ -157,8 +157,8 @@ function touchPod(world: GuardWorld, { kind, pick }: Extract<ClusterAct, { kind:
   });
   const pod = waiting[pick % Math.max(1, waiting.length)];
   if (pod === undefined) return;
-  if (kind === "start-pod") return world.life.startPod(objectKey(pod));
-  world.life.remove("pods", objectKey(pod));
+  if (kind === "start-pod") return world.life.startPod(keyOfObject(pod));
+  world.life.remove("pods", keyOfObject(pod));
   const { uid: _uid, resourceVersion: _version, ...metadata } = objectOf(pod["metadata"]);
   world.create("pods", tenantNamespace, { ...pod, metadata });
 }

@@ -37,7 +37,7 @@ export type SimEvent =
   | { readonly kind: "daemon"; readonly node: string; readonly what: string }
   | {
       readonly kind: "api";
-      readonly what: "list" | "watch";
+      readonly what: "list" | "watch" | "streamed list";
       /** Who asks for what, where several ask. */
       readonly by?: string;
       readonly resource?: string;
