@@ -173,8 +173,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a guard asks for a refused watch again without a pause",
     file: "src/kube/watch/reflector.ts",
-    from: "backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs })",
-    to: "0 * backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs })",
+    from: "backOffMs(this.#options.clock, this.#failures, pause)",
+    to: "0 * backOffMs(this.#options.clock, this.#failures, pause)",
     kind: "guard",
     rule: "api-load",
     seed: 1,
