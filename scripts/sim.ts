@@ -1,33 +1,40 @@
 /**
- * `npm run sim`: plays random stories on a simulated node, with the daemon's own code on a virtual clock, and checks after
- * every step that nothing is lost, leaked or given out twice.
+ * `npm run sim`: plays random stories on a simulated node and in a simulated cluster, with the own code of daemon and guard
+ * on a virtual clock, and checks after every step that nothing is lost, leaked, given out twice or done unasked.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/base/clock.ts";
+import { installedPolicies } from "../src/guard/approve/policies.fixture.ts";
+import { guardStories } from "../src/sim/guard/guard-stories.ts";
+import { readKeptGuardStory } from "../src/sim/guard/read-kept-guard-story.ts";
+import { nodeStories } from "../src/sim/story/node-stories.ts";
+import { isKeptGuardStory, readKeptStory } from "../src/sim/story/read-kept-story.ts";
+import type { StoryEnd } from "../src/sim/story/run-story.ts";
+import { storyPlayer, type StoryPlayer } from "../src/sim/story/story-player.ts";
 import { fleetCommand, fleetUsage } from "./fleet/fleet-command.ts";
-import { readKeptStory } from "../src/sim/story/read-kept-story.ts";
-import { runStory } from "../src/sim/story/run-story.ts";
-import { storyOfSeed, type Story } from "../src/sim/story/story.ts";
 import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
 
-const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N]
-       npm run sim -- --seed N [--log]
+const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N] [--kind KIND]
+       npm run sim -- --seed N [--kind KIND] [--log]
        npm run sim -- --story FILE [--log]
        npm run sim -- fleet [--help]
 
-Plays one story per seed: pods that come and go, with faults at random instants. Stops at the first seed that breaks a
-rule, and prints the shortest story that breaks it.
+Plays two stories per seed, with faults at random instants: one of a node, whose pods come and go, and one of a cluster,
+whose guards are asked to help. Stops at the first story that breaks a rule, and prints the shortest one that does.
 
   --seeds N     how many seeds (500)
   --from N      the first of them (1)
   --seconds N   begin no new seed after this time
   --seed N      play one seed only
+  --kind KIND   node or guard: stories of this kind only
   --story FILE  play the story in a file
   --log         print everything that happens in it
 `;
 
 const everyMs = 2_000;
+const guards = guardStories(installedPolicies("2020-01-01T00:00:00Z"));
+const players: readonly StoryPlayer[] = [storyPlayer(nodeStories), storyPlayer(guards)];
 
 process.exit(await main(process.argv.slice(2)));
 
@@ -43,24 +50,39 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`Error: ${asked}\n\n${usage}`);
     return 2;
   }
-  return "story" in asked ? await playOne(asked.story, asked.isLogged) : await playMany(asked);
+  if ("text" in asked) return tell(await playKept(asked.text, linesMaxOf(asked.isLogged)), asked.isLogged);
+  if (!("seed" in asked)) return await playMany(asked);
+  let exitCode = 0;
+  for (const player of asked.players) {
+    const { end } = await player.play(asked.seed, linesMaxOf(asked.isLogged));
+    exitCode = Math.max(exitCode, tell(end, asked.isLogged));
+  }
+  return exitCode;
 }
 
-async function playOne(story: Story, isLogged: boolean): Promise<number> {
-  const { broken, hash, lines } = await runStory(story, isLogged ? Number.POSITIVE_INFINITY : undefined);
+function linesMaxOf(isLogged: boolean): number | undefined {
+  return isLogged ? Number.POSITIVE_INFINITY : undefined;
+}
+
+async function playKept(text: string, linesMax: number | undefined): Promise<StoryEnd> {
+  if (isKeptGuardStory(text)) return await guards.run(readKeptGuardStory(text), linesMax);
+  return await nodeStories.run(readKeptStory(text), linesMax);
+}
+
+function tell({ broken, hash, lines }: StoryEnd, isLogged: boolean): number {
   if (isLogged) process.stdout.write(`${lines.join("\n")}\n`);
   for (const { rule, text } of broken) console.log(`${rule}: ${text}`);
   console.log(`${broken.length === 0 ? "Every rule held" : "Rules were broken"}; ${hash}`);
   return broken.length === 0 ? 0 : 1;
 }
 
-async function playMany({ from, count, msMax }: { from: number; count: number; msMax: number }): Promise<number> {
+async function playMany({ players: asked, ...range }: Many): Promise<number> {
   const beganMs = systemClock.monotonicMs();
   let saidMs = beganMs;
-  const { seeds, steps, simulatedMs, failure } = await trySeeds({ from, count, msMax }, systemClock, (done) => {
+  const { seeds, steps, simulatedMs, failure } = await trySeeds(range, asked, systemClock, (done) => {
     if (systemClock.monotonicMs() - saidMs < everyMs) return;
     saidMs = systemClock.monotonicMs();
-    process.stderr.write(`${done} of ${count} seeds\n`);
+    process.stderr.write(`${done} of ${range.count} seeds\n`);
   });
   const seconds = (systemClock.monotonicMs() - beganMs) / 1_000;
   const hours = simulatedMs / 3_600_000;
@@ -69,9 +91,17 @@ async function playMany({ from, count, msMax }: { from: number; count: number; m
   return failure === undefined ? 0 : 1;
 }
 
+interface Many {
+  readonly players: readonly StoryPlayer[];
+  readonly from: number;
+  readonly count: number;
+  readonly msMax: number;
+}
+
 type Asked =
-  | { readonly story: Story; readonly isLogged: boolean }
-  | { readonly from: number; readonly count: number; readonly msMax: number };
+  | Many
+  | { readonly text: string; readonly isLogged: boolean }
+  | { readonly seed: number; readonly players: readonly StoryPlayer[]; readonly isLogged: boolean };
 
 /** What was asked for, or what is wrong with it. */
 function read(args: readonly string[]): Asked | string {
@@ -84,17 +114,25 @@ function read(args: readonly string[]): Asked | string {
         seconds: { type: "string" },
         seed: { type: "string" },
         story: { type: "string" },
+        kind: { type: "string" },
         log: { type: "boolean", default: false },
       },
     });
     const isLogged = values.log;
-    if (values.story !== undefined) return { story: readKeptStory(readFileSync(values.story, "utf8")), isLogged };
-    if (values.seed !== undefined) return { story: storyOfSeed(whole("--seed", values.seed)), isLogged };
+    if (values.story !== undefined) return { text: readFileSync(values.story, "utf8"), isLogged };
+    const kinds = playersOf(values.kind);
+    if (values.seed !== undefined) return { seed: whole("--seed", values.seed), players: kinds, isLogged };
     const msMax = values.seconds === undefined ? Number.POSITIVE_INFINITY : 1_000 * whole("--seconds", values.seconds);
-    return { from: whole("--from", values.from), count: whole("--seeds", values.seeds), msMax };
+    return { players: kinds, from: whole("--from", values.from), count: whole("--seeds", values.seeds), msMax };
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
+}
+
+function playersOf(kind: string | undefined): readonly StoryPlayer[] {
+  const found = players.filter(({ name }) => kind === undefined || name === kind);
+  if (found.length > 0) return found;
+  throw new Error(`Cannot use --kind as it must be node or guard: current value is ${JSON.stringify(kind)}`);
 }
 
 function whole(name: string, text: string): number {

@@ -17,6 +17,7 @@ import { GateObjects } from "./gate/gate-objects.ts";
 import type { GateSettings } from "./gate/gate-settings.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
+import type { TextGetter } from "./observe/get-text.ts";
 import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { serveMetrics, type GateParts } from "./serve-metrics.ts";
 import { ClusterFacts } from "./observe/cluster-facts.ts";
@@ -55,6 +56,8 @@ interface GuardOptions {
   readonly metricsPort?: number;
   /** The reboot gate. Absent: none. */
   readonly gate?: GateSettings;
+  /** How Alertmanager and the daemons are asked; over the network unless given. */
+  readonly getText?: TextGetter;
 }
 
 /**

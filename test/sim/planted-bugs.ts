@@ -4,6 +4,8 @@ export interface PlantedBug {
   readonly file: string;
   readonly from: string;
   readonly to: string;
+  /** The stories that find it; those of a node unless told. */
+  readonly kind?: "node" | "guard";
   /** The rule that it breaks. */
   readonly rule: string;
   /** A seed whose story finds it, at most 500. */
@@ -122,5 +124,95 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: '    if (!isUnfinished || isUnwanted || netns !== "") return false;',
     rule: "journal-agrees",
     seed: 45,
+  },
+  {
+    name: "the guard goes on with a Decision whose approval was withdrawn",
+    file: "src/guard/decide/next-status.ts",
+    from: '  if (approvalOf(status, words) === undefined) return { phase: "Paused", message: withdrawn(facts, status) };\n',
+    to: "",
+    kind: "guard",
+    rule: "approved",
+    seed: 42,
+  },
+  {
+    name: "a word that is older than a person's pause ends that pause",
+    file: "src/guard/decide/words-on.ts",
+    from: "pauses.every((pause) => isAfter(word, pause))",
+    to: "pauses.every((pause) => isAfter(word, pause) || true)",
+    kind: "guard",
+    rule: "approved",
+    seed: 10,
+  },
+  {
+    name: "an approval counts for a plan that it was not given for",
+    file: "src/guard/approve/approval-problem.ts",
+    from: "  return spec.planHash === decision.spec.planHash ? undefined : otherPlan(decision, spec);",
+    to: '  return spec.planHash === decision.spec.planHash || spec.verdict === "Approve" ? undefined : otherPlan(decision, spec);',
+    kind: "guard",
+    rule: "approved",
+    seed: 29,
+  },
+  {
+    name: "a removal is done before it is counted",
+    file: "src/guard/act/removal/budget-grant.ts",
+    from: "      if (spending.budget !== stored.budget) await store.write(stored, spending.budget);\n",
+    to: "",
+    kind: "guard",
+    rule: "counted",
+    seed: 4,
+  },
+  {
+    name: "a new leader takes the fence of the one before",
+    file: "src/guard/lead/election.ts",
+    from: "transitions: last + 1,",
+    to: "transitions: Math.max(1, last),",
+    kind: "guard",
+    rule: "guard-leads",
+    seed: 2,
+  },
+  {
+    name: "a guard asks for a refused watch again without a pause",
+    file: "src/kube/watch/reflector.ts",
+    from: "backOffMs(this.#options.clock, this.#failures, pause)",
+    to: "0 * backOffMs(this.#options.clock, this.#failures, pause)",
+    kind: "guard",
+    rule: "api-load",
+    seed: 1,
+  },
+  {
+    name: "the gate lets several nodes be rebooted at the same time",
+    file: "src/guard/gate/gate-turn.ts",
+    from: "  if (ready.length <= settings.atOnce) return gates;\n",
+    to: "  if (ready.length <= settings.atOnce + 9) return gates;\n",
+    kind: "guard",
+    rule: "one-reboot",
+    seed: 13,
+  },
+  {
+    name: "the gate opens while a Decision waits for a person",
+    file: "src/guard/gate/reasons/decision-open.ts",
+    from: "return !isEnded && ",
+    to: 'return !isEnded && decision.status?.phase === "Running" && ',
+    kind: "guard",
+    rule: "fresh-allow",
+    seed: 10,
+  },
+  {
+    name: "the daemon leaves the label of the gate open when the verdict is over",
+    file: "src/daemon/gate/gate-watch.ts",
+    from: "    if (!this.#verdict.isAllowed) await this.#closePods(this.#verdict.reason);\n",
+    to: "",
+    kind: "guard",
+    rule: "one-reboot",
+    seed: 98,
+  },
+  {
+    name: "an approval counts while nobody knows who made it",
+    file: "src/guard/approve/approval-problem.ts",
+    from: "    policyProblem(question) ??\n",
+    to: "",
+    kind: "guard",
+    rule: "approved",
+    seed: 85,
   },
 ];

@@ -2,44 +2,54 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { readKeptStory } from "../../src/sim/story/read-kept-story.ts";
-import { runStory } from "../../src/sim/story/run-story.ts";
-import { storyOfSeed } from "../../src/sim/story/story.ts";
+import { isKeptGuardStory, readKeptStory } from "../../src/sim/story/read-kept-story.ts";
+import { installedPolicies } from "../../src/guard/approve/policies.fixture.ts";
+import { guardStories } from "../../src/sim/guard/guard-stories.ts";
+import { readKeptGuardStory } from "../../src/sim/guard/read-kept-guard-story.ts";
+import { nodeStories } from "../../src/sim/story/node-stories.ts";
+import { storyPlayer } from "../../src/sim/story/story-player.ts";
 import { brokenSeedText, trySeeds } from "../../src/sim/story/try-seeds.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const stories = join(import.meta.dirname, "stories");
 /** Real time for seeds. `npm run sim` takes as many as one likes. */
 const seedsMs = 25_000;
+const guards = guardStories(installedPolicies("2020-01-01T00:00:00Z"));
+const players = [storyPlayer(nodeStories), storyPlayer(guards)];
 
 describe("trySeeds", () => {
   test("no story breaks a rule", async () => {
     const from = Number(process.env["LEVEE_SEED"] ?? 1);
-    const { failure, seeds } = await trySeeds({ from, count: 500, msMax: seedsMs }, systemClock, () => undefined);
+    const range = { from, count: 500, msMax: seedsMs };
+    const { failure, seeds } = await trySeeds(range, players, systemClock, () => undefined);
     expect(failure === undefined ? "" : brokenSeedText(failure)).toBe("");
     expect(seeds).toBeGreaterThan(0);
   }, 120_000);
 });
 
-describe("runStory", () => {
+describe("a story", () => {
   for (const name of readdirSync(stories).toSorted()) {
     test(`${name} breaks no rule`, async () => {
-      const story = readKeptStory(readFileSync(join(stories, name), "utf8"));
-      expect((await runStory(story)).broken).toEqual([]);
+      const text = readFileSync(join(stories, name), "utf8");
+      const end = isKeptGuardStory(text)
+        ? await guards.run(readKeptGuardStory(text))
+        : await nodeStories.run(readKeptStory(text));
+      expect(end.broken).toEqual([]);
     }, 60_000);
   }
 
-  test("one seed gives one run, byte for byte, also in another process", async () => {
-    const run = (): string =>
-      Bun.spawnSync([process.execPath, "scripts/sim.ts", "--seed", "6"], { cwd: root }).stdout.toString();
-    const [first, second] = [run(), run()];
+  test("of one seed has one run, byte for byte, also in other processes at the same time", async () => {
+    const run = async (): Promise<string> => {
+      const process_ = Bun.spawn([process.execPath, "scripts/sim.ts", "--seed", "6"], { cwd: root });
+      return await new Response(process_.stdout).text();
+    };
+    const [first, second] = await Promise.all([run(), run()]);
     expect(first).toContain("Every rule held; ");
     expect(second).toBe(first);
-    const { hash } = await runStory(storyOfSeed(6));
-    expect(first).toContain(hash);
+    for (const player of players) expect(first).toContain((await player.play(6)).end.hash);
   }, 60_000);
 
-  test("another seed gives another run", async () => {
-    expect((await runStory(storyOfSeed(10))).hash).not.toBe((await runStory(storyOfSeed(12))).hash);
+  test("of another seed has another run", async () => {
+    for (const player of players) expect((await player.play(10)).end.hash).not.toBe((await player.play(12)).end.hash);
   }, 60_000);
 });

@@ -40,8 +40,8 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
   // lint: the guard warns of networks by the rules of `levee lint`.
   guard: ["base", "config", "wire", "lint", "kube"],
-  // It runs the daemon's own parts. Nothing in src/ imports it, so the daemon never loads it.
-  sim: ["base", "wire", "config", "state", "kube", "daemon"],
+  // It runs the own parts of daemon and guard. Nothing in src/ imports it, so neither of them loads it.
+  sim: ["base", "wire", "config", "state", "kube", "daemon", "guard"],
   // Its page is in console/, and comes to it as text.
   console: ["base", "wire", "kube", "guard"],
   // attachment: `levee migrate --check` uses the same code that will judge a pod.

@@ -5,6 +5,7 @@ import { foreignText } from "../detect/foreign-text.ts";
 import type { AlertFacts } from "../facts/world.ts";
 import { askAlertmanager, type Alertmanager } from "./ask-alertmanager.ts";
 import { parseAlerts } from "./parse-alerts.ts";
+import type { TextGetter } from "./get-text.ts";
 import { literalPattern } from "./query-prometheus.ts";
 
 /** An alert joins the cause chain at most half a minute late; nothing waits for it. */
@@ -21,6 +22,7 @@ interface AlertSourceOptions {
   readonly alertmanagers: readonly Alertmanager[];
   /** The `cluster` label of this cluster's alerts; empty when they carry none. */
   readonly cluster: string;
+  readonly getText?: TextGetter;
 }
 
 /** The firing alerts, read from Alertmanager from time to time. Without an answer the guard goes on, and proposals say so. */
@@ -105,9 +107,10 @@ export class AlertSource {
 
   /** Resolves with the reason when it cannot be read. */
   async #ask(alertmanager: Alertmanager): Promise<string | undefined> {
-    const { clock, cluster } = this.#options;
+    const { clock, cluster, getText } = this.#options;
+    const way = { signal: this.#stop.signal, getText };
     try {
-      const text = await askAlertmanager(clock, alertmanager, alertsPath(cluster), this.#stop.signal);
+      const text = await askAlertmanager(clock, alertmanager, alertsPath(cluster), way);
       const { alerts, omitted } = parseAlerts(text, cluster);
       this.#alerts = alerts;
       this.#omitted = omitted;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ServerFiles } from "../facts/guard-settings.ts";
-import { getText, UnexpectedStatus } from "./get-text.ts";
+import { getText, UnexpectedStatus, type TextGetter } from "./get-text.ts";
 import { credentialsFrom } from "./server-credentials.ts";
 
 /** An Alertmanager and its credentials, from the setting `--alertmanager`. */
@@ -23,12 +23,12 @@ export async function askAlertmanager(
   clock: Clock,
   alertmanager: Alertmanager,
   path: string,
-  signal: AbortSignal,
+  { signal, getText: get = getText }: { readonly signal: AbortSignal; readonly getText?: TextGetter | undefined },
 ): Promise<string> {
   const credentials = await credentialsFrom(alertmanager);
   const limits = { accept: "application/json", deadlineMs: answerMs, bytesMax };
   try {
-    const text = await getText(clock, { server: alertmanager.url, path, credentials, ...limits }, signal);
+    const text = await get(clock, { server: alertmanager.url, path, credentials, ...limits }, signal);
     if (credentials.token !== undefined && text.includes(credentials.token)) throw new Error(credentials.token);
     return text;
   } catch (thrown) {

@@ -29,6 +29,9 @@ export class UnexpectedStatus extends Error {
   }
 }
 
+/** The way to the servers other than the API server. The simulator has one of its own. */
+export type TextGetter = typeof getText;
+
 /** Sends one GET to a server other than the API server. The error says why there is no text. */
 export async function getText(clock: Clock, request: TextRequest, signal: AbortSignal): Promise<string> {
   return await get(clock, request, signal, async (answer) => {

@@ -5,6 +5,7 @@ import type { MemoryQuestion } from "../facts/memory-past.ts";
 import { AlertSource } from "./alert-source.ts";
 import type { Alertmanager } from "./ask-alertmanager.ts";
 import type { ClusterFacts } from "./cluster-facts.ts";
+import type { TextGetter } from "./get-text.ts";
 import { MemorySource } from "./memory-source.ts";
 import { NodeViewSource } from "./node-view-source.ts";
 import type { OtherSources } from "./other-sources.ts";
@@ -21,6 +22,8 @@ interface LiveSourceOptions {
   readonly facts: () => ClusterFacts;
   /** What Prometheus is asked about the memory of CNI daemons. */
   readonly memoryQuestions: () => readonly MemoryQuestion[];
+  /** How Alertmanager and the daemons are asked; over the network unless given. */
+  readonly getText?: TextGetter;
 }
 
 /** The sources besides the API server and git. Any of them may be silent, and the guard goes on without it. */
@@ -29,12 +32,14 @@ export class LiveSources {
   readonly #nodeViews: NodeViewSource;
   readonly #memory: MemorySource;
 
-  constructor({ clock, logger, settings, alertmanagers = [], daemonPort, facts, memoryQuestions }: LiveSourceOptions) {
+  constructor({ clock, logger, settings, alertmanagers = [], daemonPort, facts, ...options }: LiveSourceOptions) {
+    const { memoryQuestions, ...way } = options;
     const { cluster, prometheus } = settings;
-    this.#alerts = new AlertSource({ clock, logger, alertmanagers, cluster });
+    this.#alerts = new AlertSource({ clock, logger, alertmanagers, cluster, ...way });
     this.#memory = new MemorySource({ clock, logger, prometheus, cluster, wanted: memoryQuestions });
     this.#nodeViews = new NodeViewSource({
       clock,
+      ...way,
       port: daemonPort,
       wanted: () => nodesToAsk(facts().world(), settings),
       close: () => nodesUnderRemoval(facts().decisions()),

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { NodeViewFacts } from "../facts/world.ts";
-import { getText, UnexpectedStatus } from "./get-text.ts";
+import { getText, UnexpectedStatus, type TextGetter } from "./get-text.ts";
 import { parseNodeView, type ToldView } from "./parse-node-view.ts";
 
 /** 5,000 nodes in a minute are 83 requests a second, of one kilobyte each. */
@@ -37,6 +37,7 @@ interface NodeViewOptions {
   readonly wanted: () => readonly NodeToAsk[];
   /** Names of nodes that are asked every two seconds. */
   readonly close: () => ReadonlySet<string>;
+  readonly getText?: TextGetter;
 }
 
 interface Asked extends NodeToAsk {
@@ -160,10 +161,10 @@ export class NodeViewSource {
   }
 
   #text({ address, isOld }: Asked): Promise<string> {
-    const { clock, port } = this.#options;
+    const { clock, port, getText: get = getText } = this.#options;
     const host = address.includes(":") ? `[${address}]` : address;
     const what = isOld ? { path: "/metrics", bytesMax: allBytesMax } : { path: "/loadz", bytesMax: loadBytesMax };
     const request = { server: `http://${host}:${port}`, ...what, deadlineMs: answerMs };
-    return getText(clock, request, this.#stop.signal);
+    return get(clock, request, this.#stop.signal);
   }
 }

@@ -13,6 +13,8 @@ export interface ApiChange {
 interface ApiTrouble {
   /** No request gets through, and open watches are cut. */
   isAway: boolean;
+  /** Nothing can be listed or watched, as while the server fills its cache. */
+  isFollowAway: boolean;
   /** The share of requests that is answered with 429. */
   busyShare: number;
   /** How far the server's cache is behind etcd: lists and watches tell the past. */
@@ -35,13 +37,21 @@ class Resource {
 
 /** The API server of a simulated cluster: objects with real resourceVersions, and the past that its cache still shows. */
 export class SimApi {
-  readonly trouble: ApiTrouble = { isAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs };
+  readonly trouble: ApiTrouble = {
+    isAway: false,
+    isFollowAway: false,
+    busyShare: 0,
+    lagMs: 0,
+    answerMsMax: usualAnswerMs,
+  };
   /** Requests so far, by what they are: `list`, `watch`, `streamed list` for a watch that begins with one, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
+  /** Resources without a definition: everything about them is 404. */
+  readonly absent = new Set<string>();
   readonly #time: SimTime;
   readonly #say: SimListener;
   readonly #resources = new Map<string, Resource>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Map<() => void, string | undefined>();
   #version = 100;
 
   constructor(time: SimTime, say: SimListener) {
@@ -53,11 +63,12 @@ export class SimApi {
     return this.#version;
   }
 
-  count(what: string): void {
-    if (what === "list" || what === "watch" || what === "streamed list") this.#say({ kind: "api", what });
+  count(what: string, who: { readonly by?: string; readonly resource?: string } = {}): void {
+    if (what === "list" || what === "watch" || what === "streamed list") this.#say({ kind: "api", what, ...who });
     this.requests.set(what, (this.requests.get(what) ?? 0) + 1);
   }
 
+  /** As etcd has it. */
   get(resource: string, key: string): JsonObject | undefined {
     return this.#of(resource).objects.get(key);
   }
@@ -109,15 +120,21 @@ export class SimApi {
     return changes.filter((change) => change.version > version && change.atMs <= untilMs);
   }
 
-  /** Calls `onChange` after every change and every turn of trouble. */
-  listen(onChange: () => void): () => void {
-    this.#listeners.add(onChange);
+  /** Everything that there is, as etcd has it. */
+  objects(resource: string): readonly JsonObject[] {
+    return [...this.#of(resource).objects.values()];
+  }
+
+  /** Calls `onChange` after every change, of one resource where it is given, and after every turn of trouble. */
+  listen(onChange: () => void, resource?: string): () => void {
+    this.#listeners.set(onChange, resource);
     return () => this.#listeners.delete(onChange);
   }
 
-  /** After a change of `trouble`. */
-  wake(): void {
-    for (const listener of [...this.#listeners]) listener();
+  /** After a change of `trouble`, or of one resource. */
+  wake(changed?: string): void {
+    for (const [listener, resource] of [...this.#listeners])
+      if (changed === undefined || resource === undefined || resource === changed) listener();
   }
 
   /** Forgets the past, so that every watch that is cut gets 410. */
@@ -138,7 +155,7 @@ export class SimApi {
     else resource.objects.set(keyOf(now), now);
     resource.changes.push({ version, type, object: now, atMs: this.#time.nowMs });
     if (resource.changes.length > historyMax) resource.oldest = resource.changes.shift()?.version ?? 0;
-    this.#time.after(this.trouble.lagMs, () => this.wake());
+    this.#time.after(this.trouble.lagMs, () => this.wake(name));
   }
 
   #before(resource: string, key: string, version: number): JsonObject | undefined {

@@ -16,6 +16,11 @@ test("every part that the daemon loads late is here from the start", () => {
   expect(listed).toEqual([...new Set(late)].toSorted());
 });
 
+test("the guard loads nothing late", () => {
+  const late = globSync("guard/**/*.ts", { cwd: source }).flatMap((path) => imports(path, /\bimport\("(\.[^"]+)"\)/gu));
+  expect(late).toEqual([]);
+});
+
 /** The files that one file names in this way, from src/. */
 function imports(path: string, pattern: RegExp): readonly string[] {
   const text = readFileSync(join(source, path), "utf8");

@@ -35,7 +35,13 @@ export type SimEvent =
       readonly what: "bound" | "running" | "failed" | "deleting" | "gone";
     }
   | { readonly kind: "daemon"; readonly node: string; readonly what: string }
-  | { readonly kind: "api"; readonly what: "list" | "watch" | "streamed list" }
+  | {
+      readonly kind: "api";
+      readonly what: "list" | "watch" | "streamed list";
+      /** Who asks for what, where several ask. */
+      readonly by?: string;
+      readonly resource?: string;
+    }
   | { readonly kind: "log"; readonly node: string; readonly level: string; readonly text: string }
   | { readonly kind: "fault"; readonly what: string };
 

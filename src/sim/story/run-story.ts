@@ -1,4 +1,5 @@
 import { useDisk } from "../../base/disk/disk.ts";
+import { defectsInto } from "./defects-into.ts";
 import { EventLog } from "./event-log.ts";
 import { Invariants, type Broken } from "./invariants.ts";
 import { beginFault, calm } from "./play-faults.ts";
@@ -74,22 +75,6 @@ async function settle(world: SimWorld, { calmAtMs }: Story, invariants: Invarian
     if (atEnd.broken.length === 0) return;
     if (lookMs === settleMs) invariants.broken.push(...atEnd.broken);
   }
-}
-
-/** The daemon dies of an error that nobody handles, so here it is a broken rule. */
-function defectsInto(broken: Broken[]): Disposable {
-  const onDefect = (thrown: unknown): void => {
-    const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    broken.push({ rule: "no-defects", text });
-  };
-  process.on("unhandledRejection", onDefect);
-  process.on("uncaughtException", onDefect);
-  return {
-    [Symbol.dispose]() {
-      process.off("unhandledRejection", onDefect);
-      process.off("uncaughtException", onDefect);
-    },
-  };
 }
 
 function simPod({ name, namespace, isCritical, networks }: StoryPod, number: number) {

@@ -1,27 +1,32 @@
 import type { Broken } from "./invariants.ts";
-import { runStory } from "./run-story.ts";
-import type { Story } from "./story.ts";
+import type { StoryKind } from "./story-kind.ts";
 
-/** A story takes about a tenth of a second. */
+/** A story takes some tenths of a second. */
 const triesMax = 300;
 
-/** The shortest story found that breaks the same rule. It leaves out pods and faults as long as the rule stays broken. */
-export async function shrinkStory(story: Story, { rule }: Broken): Promise<Story> {
+/** The shortest story found that breaks the same rule. It leaves out parts of its lists as long as the rule stays broken. */
+export async function shortestStory<S extends object>(kind: StoryKind<S>, story: S, { rule }: Broken): Promise<S> {
   const tries = { left: triesMax };
-  const stillBreaks = async (shorter: Story): Promise<boolean> => {
+  const stillBreaks = async (shorter: S): Promise<boolean> => {
     tries.left -= 1;
-    const { broken } = await runStory(shorter);
+    const { broken } = await kind.run(shorter);
     return broken.some((one) => one.rule === rule);
   };
   let shortest = story;
   for (;;) {
-    const faults = await without(shortest.faults, tries, (kept) => stillBreaks({ ...shortest, faults: kept }));
-    shortest = { ...shortest, faults };
-    const pods = await without(shortest.pods, tries, (kept) => stillBreaks({ ...shortest, pods: kept }));
-    const isDone = pods.length === shortest.pods.length || tries.left <= 0;
-    shortest = { ...shortest, pods };
-    if (isDone) return shortest;
+    const before = sizeOf(kind, shortest);
+    // The last list first: most faults have nothing to do with it.
+    for (const list of kind.lists.toReversed()) {
+      const items = shortest[list] as readonly unknown[];
+      const kept = await without(items, tries, (fewer) => stillBreaks({ ...shortest, [list]: fewer }));
+      shortest = { ...shortest, [list]: kept };
+    }
+    if (sizeOf(kind, shortest) === before || tries.left <= 0) return shortest;
   }
+}
+
+function sizeOf<S extends object>({ lists }: StoryKind<S>, story: S): number {
+  return lists.reduce((sum, list) => sum + (story[list] as readonly unknown[]).length, 0);
 }
 
 /** Leaves out halves, then quarters, down to single items, as long as `breaks` says so. */

@@ -1,8 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Broken } from "./invariants.ts";
-import { runStory } from "./run-story.ts";
-import { shrinkStory } from "./shrink.ts";
-import { storyOfSeed, type Story } from "./story.ts";
+import type { ShortStory, StoryPlayer } from "./story-player.ts";
 
 interface SeedRange {
   readonly from: number;
@@ -14,9 +12,11 @@ interface SeedRange {
 /** A seed whose story broke a rule. */
 export interface BrokenSeed {
   readonly seed: number;
+  /** The kind of its story. */
+  readonly kind: string;
   readonly broken: readonly Broken[];
   /** The shortest story that breaks the same rule. */
-  readonly story: Story;
+  readonly story: ShortStory;
 }
 
 /** How the seeds went. */
@@ -28,9 +28,10 @@ export interface SeedsEnd {
   readonly failure: BrokenSeed | undefined;
 }
 
-/** Plays the stories of many seeds, one after the other, until one breaks a rule. `clock` is the real one. */
+/** Plays a story of each kind for many seeds, one after the other, until one breaks a rule. `clock` is the real one. */
 export async function trySeeds(
   { from, count, msMax }: SeedRange,
+  players: readonly StoryPlayer[],
   clock: Clock,
   onSeed: (done: number) => void,
 ): Promise<SeedsEnd> {
@@ -38,33 +39,30 @@ export async function trySeeds(
   let [seeds, steps, simulatedMs] = [0, 0, 0];
   while (seeds < count && (seeds === 0 || clock.monotonicMs() < endsMs)) {
     const seed = from + seeds;
-    const story = storyOfSeed(seed);
-    const end = await runStory(story);
     seeds += 1;
-    steps += end.steps;
-    simulatedMs += end.simulatedMs;
-    const [first] = end.broken;
-    if (first !== undefined)
-      return {
-        seeds,
-        steps,
-        simulatedMs,
-        failure: { seed, broken: end.broken, story: await shrinkStory(story, first) },
-      };
+    for (const player of players) {
+      const { end, shortest } = await player.play(seed);
+      steps += end.steps;
+      simulatedMs += end.simulatedMs;
+      const [first] = end.broken;
+      if (first === undefined) continue;
+      const failure = { seed, kind: player.name, broken: end.broken, story: await shortest(first) };
+      return { seeds, steps, simulatedMs, failure };
+    }
     onSeed(seeds);
   }
   return { seeds, steps, simulatedMs, failure: undefined };
 }
 
 /** What a person reads about a failure: what broke, the shortest story, and how to keep it. */
-export function brokenSeedText({ seed, broken, story }: BrokenSeed): string {
+export function brokenSeedText({ seed, kind, broken, story }: BrokenSeed): string {
   const rules = broken.slice(0, 5).map(({ rule, text }) => `  ${rule}: ${text}`);
   return [
-    `Seed ${seed} broke ${broken.length === 1 ? "a rule" : `${broken.length} rules`}:`,
+    `Seed ${seed} broke ${broken.length === 1 ? "a rule" : `${broken.length} rules`} in its ${kind} story:`,
     ...rules,
-    `Its shortest story has ${story.pods.length} pods and ${story.faults.length} faults:`,
-    JSON.stringify(story),
-    `See all that happens in it: npm run sim -- --seed ${seed} --log`,
+    `Its shortest story has ${story.size}:`,
+    story.text,
+    `See all that happens in it: npm run sim -- --kind ${kind} --seed ${seed} --log`,
     "Keep it as a test: save that line as test/sim/stories/NAME.json",
   ].join("\n");
 }

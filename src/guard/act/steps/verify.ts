@@ -31,14 +31,13 @@ export const verifyRunner: StepRunner<VerifyStep> = {
     await writeFallen(context);
     mustBeEnough(verify.checks, context);
     const { decision, settings } = context;
-    const checks = [...verify.checks, ...followedBy(decision).flatMap(workloadChecks)];
     // Use the local facts first: a recovering cluster should not answer dozens of reads every other second.
     const seen = context.world();
     const early = [
       ...verify.checks.flatMap((check) => named(check, worldProblem(check, seen, decision, settings))),
       ...followedBy(decision).flatMap((workload) => stillStuck(workload, context)),
     ];
-    if (early.length > 0) return missingText(early, checks.length);
+    if (early.length > 0) return missingText(early, verify.checks.length + followedBy(decision).length);
     return await liveMissing(verify.checks, context);
   },
 };
