@@ -22,7 +22,7 @@ interface ApiTrouble {
 }
 
 /** Changes that a watch can go back to. Older places are answered with 410, as after a compaction of etcd. */
-const historyMax = 200;
+const usualHistoryMax = 200;
 const usualAnswerMs = 12;
 
 /** The objects of one resource, with every change of the recent past. */
@@ -39,12 +39,14 @@ export class SimApi {
   /** Requests so far, by what they are: `list`, `watch`, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
   readonly #time: SimTime;
+  readonly #historyMax: number;
   readonly #say: SimListener;
   readonly #resources = new Map<string, Resource>();
   readonly #listeners = new Set<() => void>();
   #version = 100;
 
-  constructor(time: SimTime, say: SimListener) {
+  constructor(time: SimTime, say: SimListener, historyMax = usualHistoryMax) {
+    this.#historyMax = historyMax;
     this.#time = time;
     this.#say = say;
   }
@@ -106,7 +108,8 @@ export class SimApi {
     const { changes, oldest } = this.#of(resource);
     if (version < oldest) return undefined;
     const untilMs = this.#time.nowMs - this.trouble.lagMs;
-    return changes.filter((change) => change.version > version && change.atMs <= untilMs);
+    const from = changes.findLastIndex((change) => change.version <= version) + 1;
+    return changes.slice(from).filter(({ atMs }) => atMs <= untilMs);
   }
 
   /** Calls `onChange` after every change and every turn of trouble. */
@@ -137,7 +140,7 @@ export class SimApi {
     if (type === "DELETED") resource.objects.delete(keyOf(now));
     else resource.objects.set(keyOf(now), now);
     resource.changes.push({ version, type, object: now, atMs: this.#time.nowMs });
-    if (resource.changes.length > historyMax) resource.oldest = resource.changes.shift()?.version ?? 0;
+    if (resource.changes.length > this.#historyMax) resource.oldest = resource.changes.shift()?.version ?? 0;
     this.#time.after(this.trouble.lagMs, () => this.wake());
   }
 

@@ -201,7 +201,7 @@ export function pluginCallOf(frame: Frame): PluginCall {
   };
 }
 
-function fieldsOf({ exitCode, signal, isTimedOut, stdout, tookMs }: PluginEnd): readonly OutgoingField[] {
+function fieldsOf({ exitCode, signal, isTimedOut, stdout, tookMs, cpuMs = tookMs / 4 }: PluginEnd): readonly OutgoingField[] {
   const wallUs = Math.round(tookMs * 1_000);
   return [
     ["exit_code", exitCode],
@@ -209,7 +209,7 @@ function fieldsOf({ exitCode, signal, isTimedOut, stdout, tookMs }: PluginEnd): 
     ["timed_out", isTimedOut ? true : undefined],
     ["stdout", stdout],
     ["wall_us", wallUs],
-    ["cpu_us", Math.round(wallUs / 4)],
+    ["cpu_us", Math.round(cpuMs * 1_000)],
     ["max_rss_kib", 9_000],
   ];
 }

@@ -16,6 +16,25 @@ export interface SimPod {
   readonly networks: readonly string[];
 }
 
+/** A call under way: the shim of Levee, or that of another. */
+export interface RuntimeShim {
+  /** The runtime sees the end of the process. */
+  onKilled: () => void;
+  kill(): void;
+  /** Resolves to the exit code. */
+  run(): Promise<number>;
+}
+
+/** How the kubelet and the runtime of a node work. */
+interface RuntimeHabits {
+  /** The conf that every call gets. */
+  readonly config: string;
+  /** How long the kubelet takes to see a pod. */
+  readonly seeMsMax?: number;
+  /** Levee's own without it. */
+  readonly makeShim?: (call: SimCall) => RuntimeShim;
+}
+
 /** A sandbox of a pod, as the runtime keeps it. */
 export interface SimSandbox {
   readonly id: string;
@@ -36,26 +55,29 @@ interface PodWork {
 const retryMs = { min: 10_000, max: 15_000 };
 /** When the runtime gives up on a call, and kills it. */
 const callMs = { ADD: 120_000, DEL: 60_000 };
-/** How long the kubelet takes to see a pod. */
-const seeMsMax = 800;
+const usualSeeMsMax = 800;
 const criticalPriority = 2_000_001_000;
 
 /** The kubelet and the runtime of one node: one operation per pod at a time, and every sandbox is deleted until it is gone. */
 export class SimRuntime {
   readonly sandboxes = new Map<string, SimSandbox>();
   /** The running shims. */
-  readonly shims = new Set<SimShim>();
+  readonly shims = new Set<RuntimeShim>();
   readonly #node: SimNode;
   readonly #api: SimApi;
   readonly #config: string;
+  readonly #seeMsMax: number;
+  readonly #makeShim: (call: SimCall) => RuntimeShim;
   readonly #work = new Map<string, PodWork>();
   #os: SimProcess;
   #ids = 0;
 
-  constructor(node: SimNode, api: SimApi, config: string) {
+  constructor(node: SimNode, api: SimApi, habits: RuntimeHabits) {
     this.#node = node;
     this.#api = api;
-    this.#config = config;
+    this.#config = habits.config;
+    this.#seeMsMax = habits.seeMsMax ?? usualSeeMsMax;
+    this.#makeShim = habits.makeShim ?? ((call) => new SimShim(node, call));
     this.#os = node.kernel.newProcess("kubelet");
   }
 
@@ -75,7 +97,7 @@ export class SimRuntime {
     this.#tell(pod, "bound");
     const work = { pod, isDeleting: false, wake: () => undefined };
     this.#work.set(podKey(pod), work);
-    this.#os.after(this.#os.random() * seeMsMax, () => void this.#serve(work));
+    this.#os.after(this.#os.random() * this.#seeMsMax, () => void this.#serve(work));
   }
 
   remove(key: string): void {
@@ -85,7 +107,7 @@ export class SimRuntime {
     work.isDeleting = true;
     this.#tell(pod, "deleting");
     this.#show(pod, { isDeleting: true });
-    this.#os.after(this.#os.random() * seeMsMax, () => work.wake());
+    this.#os.after(this.#os.random() * this.#seeMsMax, () => work.wake());
   }
 
   cutPower(): void {
@@ -96,7 +118,8 @@ export class SimRuntime {
 
   boot(): void {
     this.#os = this.#node.kernel.newProcess("kubelet");
-    for (const work of this.#work.values()) this.#os.after(this.#os.random() * seeMsMax, () => void this.#serve(work));
+    for (const work of this.#work.values())
+      this.#os.after(this.#os.random() * this.#seeMsMax, () => void this.#serve(work));
   }
 
   async #serve(work: PodWork): Promise<void> {
@@ -169,13 +192,9 @@ export class SimRuntime {
     const netns = kernel.netns.has(sandbox.netns) ? sandbox.netns : "";
     say({ kind: "call", node, verb, containerId: id });
     const beganMs = time.nowMs;
-    const shim = new SimShim(this.#node, {
-      verb,
-      containerId: id,
-      netns,
-      cniArgs: argsOf(pod, id),
-      config: this.#config,
-    });
+    await this.#startShim();
+    const cniArgs = argsOf(pod, id);
+    const shim = this.#makeShim({ verb, containerId: id, netns, cniArgs, config: this.#config });
     this.shims.add(shim);
     const exitCode = await new Promise<number | undefined>((resolve) => {
       const stopTimer = this.#os.after(callMs[verb], () => shim.kill());
@@ -191,6 +210,13 @@ export class SimRuntime {
     this.shims.delete(shim);
     say({ kind: "answer", node, verb, containerId: id, exitCode, tookMs: time.nowMs - beganMs });
     return exitCode;
+  }
+
+  /** A program starts: this costs CPU, and its caller waits for it. */
+  #startShim(): Promise<void> | undefined {
+    const { machine } = this.#node;
+    if (machine === undefined) return undefined;
+    return new Promise((resolve) => machine.cores.run(machine.shimCpuMs, resolve));
   }
 
   /** Writes the pod to the API server, and keeps the annotations that it has there. */

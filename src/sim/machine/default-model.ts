@@ -1,0 +1,26 @@
+import type { MachineModel } from "./machine-model.ts";
+
+/** Measured on two cores of a virtual machine; docs/sim.md says how, and how far it is from the real storms. */
+export const defaultModel: MachineModel = {
+  cores: 2,
+  shimCpuMs: 2,
+  pluginCpuMs: 3.9,
+  pluginCpuPerPodUs: 26,
+  pluginWaitMs: 3,
+  syncMsMax: 3,
+  daemon: { startCpuMs: 90, messageCpuMs: 0.35, baseMib: 14, callKib: 10, textMib: 12 },
+  multus: {
+    startCpuMs: 300,
+    shimCpuMs: 15,
+    pollMs: 100,
+    requestCpuMs: 10,
+    threads: 8,
+    pluginCpuMs: 13,
+    baseMib: 6,
+    requestKib: 25,
+    pluginMib: 2.1,
+    textMib: 24,
+    textMibMin: 7,
+    thrashFactor: 30,
+  },
+};

@@ -1,0 +1,46 @@
+import type { SimPodRecord, SimStormEnd } from "./sim-storm-end.ts";
+
+/** Says what did not hold, by the conditions of `levee storm`. */
+export function judgeSimStorm(facts: Omit<SimStormEnd, "broken">): SimStormEnd {
+  return { ...facts, broken: facts.isInterrupted ? [] : brokenTexts(facts) };
+}
+
+function brokenTexts({ plan, records, nodes }: Omit<SimStormEnd, "broken">): readonly string[] {
+  const wanted = records.filter(({ pod }) => pod.mustRun);
+  const missing = wanted.filter(({ attachedMs }) => attachedMs === undefined);
+  const late = wanted.filter((record) => !record.pod.isCritical && waitMs(record, plan.faults) > plan.timeoutMs);
+  const critical = wanted.filter((record) => record.pod.isCritical && waitMs(record, plan.faults) > plan.criticalWithinMs);
+  const longestMs = Math.max(0, ...critical.map((record) => waitMs(record, plan.faults)));
+  return [
+    ...said(missing.length > 0, `${missing.length} of ${wanted.length} pods were not attached within ${seconds(plan.timeoutMs)}`),
+    ...said(late.length > 0, `${late.length} pods waited longer than ${seconds(plan.timeoutMs)}`),
+    ...said(
+      critical.length > 0,
+      `${critical.length} critical pods waited longer than ${seconds(plan.criticalWithinMs)}, the longest ${seconds(longestMs)}`,
+    ),
+    ...nodes.flatMap(({ name, oomKills, leaks }) => [
+      ...said(oomKills > 0, `the kernel killed the daemon of ${name} ${times(oomKills)} for memory`),
+      ...said(leaks > 0, `${leaks} addresses were left behind on ${name}`),
+    ]),
+  ];
+}
+
+/** From a pod's coming, or from the end of a fault that held it up, until it was attached. */
+export function waitMs({ arrivedMs, attachedMs }: SimPodRecord, faults: SimStormEnd["plan"]["faults"]): number {
+  if (attachedMs === undefined) return 0;
+  const ends = faults.map(({ fault }) => fault.atMs + ("forMs" in fault ? fault.forMs : 0));
+  const freeMs = ends.filter((endMs) => endMs <= attachedMs).reduce((a, b) => Math.max(a, b), arrivedMs);
+  return attachedMs - freeMs;
+}
+
+function said(isSo: boolean, text: string): readonly string[] {
+  return isSo ? [text] : [];
+}
+
+function seconds(ms: number): string {
+  return ms >= 60_000 && ms % 60_000 === 0 ? `${ms / 60_000}m` : `${Number((ms / 1_000).toPrecision(3))}s`;
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
