@@ -20,6 +20,7 @@ import { addMigrate } from "./commands/migrate.ts";
 import { addManifests, addMirrorList } from "./commands/registry.ts";
 import { addPlug } from "./plug/plug-command.ts";
 import { addReport } from "./commands/report.ts";
+import { addSim } from "./sim/sim-command.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
 import { addTop } from "./commands/top.ts";
@@ -94,6 +95,7 @@ export function buildProgram(shell: Shell): Command {
     addCompletion,
     addDemo,
     addStorm,
+    addSim,
     addDaemon,
     addGuard,
     addGitGuard,

@@ -3,12 +3,13 @@ import type { MachineModel } from "./machine-model.ts";
 /** Measured on two cores of a virtual machine; docs/sim.md says how, and how far it is from the real storms. */
 export const defaultModel: MachineModel = {
   cores: 2,
-  shimCpuMs: 2,
-  pluginCpuMs: 3.9,
-  pluginCpuPerPodUs: 26,
+  spawnCpuMs: 0.8,
+  shimCpuMs: 1.2,
+  pluginCpuMs: 4.3,
+  pluginCpuPerPodUs: 22,
   pluginWaitMs: 3,
   syncMsMax: 3,
-  daemon: { startCpuMs: 90, messageCpuMs: 0.35, baseMib: 14, callKib: 10, textMib: 12 },
+  daemon: { startCpuMs: 90, messageCpuMs: 0.325, messageCpuPerCallUs: 0.49, baseMib: 14, callKib: 10, textMib: 12 },
   multus: {
     startCpuMs: 300,
     shimCpuMs: 15,

@@ -1,6 +1,8 @@
 /** What things cost on a node. `levee sim calibrate` measures these and writes them to a file. */
 export interface MachineModel {
   readonly cores: number;
+  /** What the runtime's one thread needs to start a program: calls begin one after the other. */
+  readonly spawnCpuMs: number;
   /** From the runtime's call until the shim is connected. */
   readonly shimCpuMs: number;
   /** One run of a network's plugins. */
@@ -19,6 +21,8 @@ export interface DaemonModel {
   readonly startCpuMs: number;
   /** One message of a shim, with its share of everything that follows from it. */
   readonly messageCpuMs: number;
+  /** What each call that waits or runs adds to that: heartbeats, mostly. */
+  readonly messageCpuPerCallUs: number;
   /** Anonymous memory of an idle daemon. */
   readonly baseMib: number;
   /** Of each call that waits or runs. */

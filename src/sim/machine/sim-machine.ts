@@ -16,6 +16,8 @@ export interface ContainerLimits {
 }
 
 export const mibBytes = 2 ** 20;
+/** The first message of a call only puts it in line. */
+const greetingShare = 0.4;
 /** Page tables, sockets and stacks of the kernel, which count and cannot be reclaimed. */
 const kernelMib = 2;
 
@@ -44,10 +46,14 @@ export class SimMachine {
   readonly cores: SimCores;
   /** The share of the cores that the daemon's cgroup may use. */
   readonly group: SimCores;
+  /** The runtime starts its calls on it. */
+  readonly #runtime: DaemonCpu;
   readonly #kind: DaemonKind;
   readonly #time: SimTime;
   #daemon: DaemonCpu | undefined;
   #endedCpuMs = 0;
+  /** CPU that plugins and requests of Multus asked for. */
+  #groupUsedMs = 0;
   #fileBytes = 0;
   oomKills = 0;
   /** Calls that are connected with the daemon. */
@@ -63,6 +69,7 @@ export class SimMachine {
     this.model = model;
     this.limits = limits;
     this.cores = new SimCores(time, model.cores);
+    this.#runtime = new DaemonCpu({ time, cores: this.cores, cpuMillis: undefined });
     this.group = limits.cpuMillis === undefined ? this.cores : new SimCores(time, limits.cpuMillis / 1_000);
   }
 
@@ -71,6 +78,7 @@ export class SimMachine {
   }
 
   get daemonCpuMs(): number {
+    if (this.#kind === "multus") return this.#groupUsedMs;
     return this.#endedCpuMs + (this.#daemon?.usedMs ?? 0);
   }
 
@@ -126,6 +134,13 @@ export class SimMachine {
     };
   }
 
+  /** What the daemon needs for one message that it gets. */
+  messageCpuMs(isGreeting: boolean): number {
+    const { messageCpuMs, messageCpuPerCallUs } = this.model.daemon;
+    if (isGreeting) return messageCpuMs * greetingShare * this.slowness;
+    return (messageCpuMs + (this.calls * messageCpuPerCallUs) / 1_000) * this.slowness;
+  }
+
   /** How much slower the cgroup is while program text is read from the disk again and again. */
   get slowness(): number {
     const missing = Math.max(0, Math.min(1, 1 - this.#roomMib / this.#textMib));
@@ -139,6 +154,7 @@ export class SimMachine {
     const ownMs = isOurs ? pluginCpuMs : this.model.multus.pluginCpuMs * this.slowness;
     const cpuMs = factor * (ownMs + (already * pluginCpuPerPodUs) / 1_000);
     const cores = isOurs ? this.cores : this.group;
+    if (!isOurs) this.#groupUsedMs += cpuMs;
     this.plugins += 1;
     let isOver = false;
     const leave = (): void => {
@@ -160,8 +176,17 @@ export class SimMachine {
     };
   }
 
-  get shimCpuMs(): number {
-    return this.#kind === "levee" ? this.model.shimCpuMs : this.model.multus.shimCpuMs;
+  /** The runtime starts a shim: its caller waits until that has begun its work. */
+  startShim(done: () => void): void {
+    const cpuMs = this.#kind === "levee" ? this.model.shimCpuMs : this.model.multus.shimCpuMs;
+    this.#runtime.run(this.model.spawnCpuMs, () => this.cores.run(cpuMs, done));
+  }
+
+  /** CPU time of Multus itself, on one of its threads. */
+  thinkMs(cpuMs: number): number {
+    const slowMs = cpuMs * this.slowness;
+    this.#groupUsedMs += slowMs;
+    return slowMs;
   }
 
   get #textMib(): number {

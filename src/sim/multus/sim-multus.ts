@@ -156,7 +156,7 @@ export class SimMultus implements NodeDaemon {
 
   #think(cpuMs: number): Promise<void> {
     const { machine } = this.#needs;
-    return new Promise((resolve) => this.#threads?.run(cpuMs * machine.slowness, resolve));
+    return new Promise((resolve) => this.#threads?.run(machine.thinkMs(cpuMs), resolve));
   }
 
   #runPlugin({ call, network, ifname, session }: PluginRun): Promise<number> {

@@ -201,7 +201,14 @@ export function pluginCallOf(frame: Frame): PluginCall {
   };
 }
 
-function fieldsOf({ exitCode, signal, isTimedOut, stdout, tookMs, cpuMs = tookMs / 4 }: PluginEnd): readonly OutgoingField[] {
+function fieldsOf({
+  exitCode,
+  signal,
+  isTimedOut,
+  stdout,
+  tookMs,
+  cpuMs = tookMs / 4,
+}: PluginEnd): readonly OutgoingField[] {
   const wallUs = Math.round(tookMs * 1_000);
   return [
     ["exit_code", exitCode],

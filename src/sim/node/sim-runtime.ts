@@ -216,7 +216,7 @@ export class SimRuntime {
   #startShim(): Promise<void> | undefined {
     const { machine } = this.#node;
     if (machine === undefined) return undefined;
-    return new Promise((resolve) => machine.cores.run(machine.shimCpuMs, resolve));
+    return new Promise((resolve) => machine.startShim(resolve));
   }
 
   /** Writes the pod to the API server, and keeps the annotations that it has there. */

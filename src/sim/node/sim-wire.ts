@@ -24,6 +24,7 @@ export class SimWire {
   #isOpen = true;
   #toDaemonMs = 0;
   #toPeerMs = 0;
+  #isGreeted = false;
 
   constructor(
     ends: { readonly daemon: SimProcess; readonly peer: SimProcess; readonly machine?: SimMachine | undefined },
@@ -98,8 +99,9 @@ export class SimWire {
     this.#toDaemonMs = this.#after(this.#toDaemonMs);
     this.#daemon.soon(this.#toDaemonMs - this.#daemon.monotonicMs(), () => {
       if (this.#machine?.daemon === undefined) return arrive();
-      const { model, slowness, daemon } = this.#machine;
-      daemon.run(model.daemon.messageCpuMs * slowness, arrive);
+      const cpuMs = this.#machine.messageCpuMs(!this.#isGreeted);
+      this.#isGreeted = true;
+      this.#machine.daemon.run(cpuMs, arrive);
     });
   }
 

@@ -1,4 +1,4 @@
-import type { SimPodRecord, SimStormEnd } from "./sim-storm-end.ts";
+import type { SimNodeEnd, SimPodRecord, SimStormEnd } from "./sim-storm-end.ts";
 
 /** Says what did not hold, by the conditions of `levee storm`. */
 export function judgeSimStorm(facts: Omit<SimStormEnd, "broken">): SimStormEnd {
@@ -9,19 +9,30 @@ function brokenTexts({ plan, records, nodes }: Omit<SimStormEnd, "broken">): rea
   const wanted = records.filter(({ pod }) => pod.mustRun);
   const missing = wanted.filter(({ attachedMs }) => attachedMs === undefined);
   const late = wanted.filter((record) => !record.pod.isCritical && waitMs(record, plan.faults) > plan.timeoutMs);
-  const critical = wanted.filter((record) => record.pod.isCritical && waitMs(record, plan.faults) > plan.criticalWithinMs);
+  const critical = wanted.filter(
+    (record) => record.pod.isCritical && waitMs(record, plan.faults) > plan.criticalWithinMs,
+  );
+  const killed = nodes.filter(({ oomKills }) => oomKills > 0);
+  const leaking = nodes.filter(({ leaks }) => leaks > 0);
   const longestMs = Math.max(0, ...critical.map((record) => waitMs(record, plan.faults)));
   return [
-    ...said(missing.length > 0, `${missing.length} of ${wanted.length} pods were not attached within ${seconds(plan.timeoutMs)}`),
+    ...said(
+      missing.length > 0,
+      `${missing.length} of ${wanted.length} pods were not attached within ${seconds(plan.timeoutMs)}`,
+    ),
     ...said(late.length > 0, `${late.length} pods waited longer than ${seconds(plan.timeoutMs)}`),
     ...said(
       critical.length > 0,
       `${critical.length} critical pods waited longer than ${seconds(plan.criticalWithinMs)}, the longest ${seconds(longestMs)}`,
     ),
-    ...nodes.flatMap(({ name, oomKills, leaks }) => [
-      ...said(oomKills > 0, `the kernel killed the daemon of ${name} ${times(oomKills)} for memory`),
-      ...said(leaks > 0, `${leaks} addresses were left behind on ${name}`),
-    ]),
+    ...said(
+      killed.length > 0,
+      `the kernel killed ${daemonsText(killed)} for memory, ${times(sum(killed, "oomKills"))}`,
+    ),
+    ...said(
+      leaking.length > 0,
+      `${sum(leaking, "leaks")} addresses were left behind on ${leaking.length === 1 ? (leaking[0]?.name ?? "") : `${leaking.length} nodes`}`,
+    ),
   ];
 }
 
@@ -39,6 +50,14 @@ function said(isSo: boolean, text: string): readonly string[] {
 
 function seconds(ms: number): string {
   return ms >= 60_000 && ms % 60_000 === 0 ? `${ms / 60_000}m` : `${Number((ms / 1_000).toPrecision(3))}s`;
+}
+
+function daemonsText(nodes: readonly SimNodeEnd[]): string {
+  return nodes.length === 1 ? `the daemon of ${nodes[0]?.name ?? ""}` : `the daemons of ${nodes.length} nodes`;
+}
+
+function sum(nodes: readonly SimNodeEnd[], key: "oomKills" | "leaks"): number {
+  return nodes.reduce((total, node) => total + node[key], 0);
 }
 
 function times(count: number): string {

@@ -52,10 +52,21 @@ export async function runSimStorm(plan: SimStormPlan, viewer: StormViewer = {}):
   watch.begin(Math.max(lookMsMin, latestMs(plan) / momentsMax), viewer.onMoment);
   await world.time.run(quietMs + latestMs(plan), () => isInterrupted() || watch.isDone);
   watch.end();
+  const atEnd = watch.facts(isInterrupted());
   if (!isInterrupted()) await takeDown(world, plan, isInterrupted);
   const { steps, nowMs } = world.time;
-  const facts = watch.facts(isInterrupted());
-  return judgeSimStorm({ ...facts, plan, steps, simulatedMs: nowMs - quietMs, hash: log.hash });
+  // Costs are of the storm; leaks show only after it.
+  const leaks = new Map(watch.facts(isInterrupted()).nodes.map((node) => [node.name, node.leaks]));
+  const nodes = atEnd.nodes.map((node) => ({ ...node, leaks: leaks.get(node.name) ?? 0 }));
+  return judgeSimStorm({
+    ...atEnd,
+    nodes,
+    isInterrupted: isInterrupted(),
+    plan,
+    steps,
+    simulatedMs: nowMs - quietMs,
+    hash: log.hash,
+  });
 }
 
 function hardwareOf({ impl, connectionLimit, limits, model, restartMs }: SimStormPlan) {

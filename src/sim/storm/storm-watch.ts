@@ -15,6 +15,8 @@ export class StormWatch {
   readonly #world: SimWorld;
   readonly #beganMs: number;
   readonly #records = new Map<string, SimPodRecord>();
+  /** Pods that are not yet where they are to be. */
+  #unfinished = 0;
   readonly #moments: SimMoment[] = [];
   readonly #counts = new Map<string, NodeCounts>();
   readonly #requestsBefore = new Map<string, number>();
@@ -35,6 +37,7 @@ export class StormWatch {
         refusals: 0,
         isAttached: false,
       });
+    this.#unfinished = [...this.#records.values()].filter((record) => !isFinished(record)).length;
     for (const name of plan.nodes) this.#counts.set(name, { firstKillMs: undefined, starts: 0 });
   }
 
@@ -42,10 +45,7 @@ export class StormWatch {
   get isDone(): boolean {
     const nowMs = this.#nowMs;
     if (this.#plan.faults.some(({ fault }) => fault.atMs >= nowMs && fault.kind !== "kill-daemon")) return false;
-    return [...this.#records.values()].every(({ pod, isAttached, goneMs }) => {
-      if (pod.atMs > nowMs) return false;
-      return pod.deleteAtMs === undefined ? isAttached || !pod.mustRun : goneMs !== undefined;
-    });
+    return this.#unfinished === 0;
   }
 
   see(event: SimEvent): void {
@@ -93,6 +93,7 @@ export class StormWatch {
   #seePod({ pod, what }: Extract<SimEvent, { kind: "pod" }>): void {
     const record = this.#records.get(pod);
     if (record === undefined) return;
+    const wasFinished = isFinished(record);
     if (what === "failed") record.refusals += 1;
     if (what === "running") {
       record.isAttached = true;
@@ -100,6 +101,7 @@ export class StormWatch {
     }
     if (what === "gone") record.goneMs = this.#nowMs;
     if (what === "gone" || what === "deleting") record.isAttached = false;
+    this.#unfinished += Number(wasFinished) - Number(isFinished(record));
   }
 
   #moment(): SimMoment {
@@ -162,4 +164,8 @@ export class StormWatch {
       leaks: [...kernel.leases.values()].reduce((sum, { size }) => sum + size, 0),
     };
   }
+}
+
+function isFinished({ pod, isAttached, goneMs }: SimPodRecord): boolean {
+  return pod.deleteAtMs === undefined ? isAttached || !pod.mustRun : goneMs !== undefined;
 }
