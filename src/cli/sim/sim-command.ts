@@ -4,7 +4,10 @@ import { usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import { readModel } from "./model-file.ts";
 import { playSim } from "./play-sim.ts";
-import { implementationNames, readSimPlan, simDefaults, simMax, type SimWords } from "./sim-words.ts";
+import { readScenario } from "./scenario/read-scenario.ts";
+import { scenarioSchema } from "./scenario/scenario-schema.ts";
+import { parseCount } from "../storm/quantity.ts";
+import { implementationNames, implementationOf, readSimPlan, simDefaults, simMax, type SimWords } from "./sim-words.ts";
 
 interface SimStormOptions extends SimWords {
   readonly model?: string;
@@ -18,12 +21,14 @@ export function addSim(program: Command, shell: Shell): void {
   const sim = program
     .command("sim")
     .description("Simulate a cluster: how many pods at once it holds, with Levee or Multus")
-    .argument("[verb]", "storm")
+    .argument("[verb]", "storm, run or schema")
     .addHelpText(
       "after",
-      `${examples("levee sim storm --nodes 3 --pods 219 --limit 50Mi --impl multus-4.2.2")}\n${exitText}`,
+      `${examples("levee sim storm --nodes 3 --pods 219 --limit 50Mi --impl multus-4.2.2", "levee sim run examples/sim/rack-comes-back.yaml")}\n${exitText}`,
     );
   addSimStorm(sim, shell);
+  addSimRun(sim, shell);
+  addSimSchema(sim, shell);
   sim
     .allowExcessArguments()
     .allowUnknownOption()
@@ -76,5 +81,50 @@ function addSimStorm(sim: Command, shell: Shell): void {
   storm.action(async (options: SimStormOptions) => {
     const plan = readSimPlan(options, await readModel(options.model));
     await playSim(contextOf(storm, shell), plan, options.report);
+  });
+}
+
+interface SimRunOptions {
+  readonly impl?: string;
+  readonly seed?: string;
+  readonly model?: string;
+  readonly report?: string;
+}
+
+function addSimRun(sim: Command, shell: Shell): void {
+  const run = addPlayOptions(
+    sim
+      .command("run")
+      .description("Simulate what a scenario file says")
+      .argument("<file>", "the scenario, as YAML; examples/sim/ has some")
+      .option(
+        "--impl <name>",
+        `what attaches the pods, instead of what the file says: ${implementationNames.join(", ")}`,
+      )
+      .option("--seed <number>", "seed of chance, instead of what the file says"),
+  ).addHelpText(
+    "after",
+    `${examples(
+      "levee sim run examples/sim/seeds-outage.yaml",
+      "levee sim run examples/sim/seeds-outage.yaml --impl multus-4.2.2 --report outage.html",
+    )}\n${exitText}`,
+  );
+  run.action(async (file: string, { impl, seed, model, report }: SimRunOptions) => {
+    const words = {
+      ...(impl === undefined ? {} : { impl: implementationOf(impl) }),
+      ...(seed === undefined ? {} : { seed: parseCount("--seed", seed, { min: 1, max: simMax.seed, example: 1 }) }),
+      model: await readModel(model),
+    };
+    await playSim(contextOf(run, shell), readScenario(file, words), report);
+  });
+}
+
+function addSimSchema(sim: Command, shell: Shell): void {
+  const schema = sim
+    .command("schema")
+    .description("Print the JSON schema of scenario files, for editors")
+    .addHelpText("after", examples("levee sim schema > sim-scenario.schema.json"));
+  schema.action(() => {
+    shell.stdout.write(`${JSON.stringify(scenarioSchema(), undefined, 2)}\n`);
   });
 }

@@ -113,7 +113,7 @@ export function titleOf({ nodes, ...plan }: TitleFacts): string {
   return `${stormPlanText(plan)}, on ${nodes === 1 ? "one node" : `${nodes} nodes`}`;
 }
 
-function implementationOf(word: string): Implementation {
+export function implementationOf(word: string): Implementation {
   const found = implementationNames.find((name) => name === word);
   if (found !== undefined) return found;
   throw usageFailure(

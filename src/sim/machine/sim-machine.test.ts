@@ -99,7 +99,14 @@ describe("SimMachine", () => {
   });
 
   test("plugins of Multus are in its cgroup; those of Levee are not", () => {
-    const course = { already: 0, factor: 1, share: 0.5, act: () => undefined, finish: () => undefined };
+    const course = {
+      already: 0,
+      factor: 1,
+      share: 0.5,
+      act: () => undefined,
+      rest: () => undefined,
+      finish: () => undefined,
+    };
     const grown = (kind: "levee" | "multus"): number => {
       const machine = new SimMachine(new SimTime(), { model: defaultModel, limits, kind });
       machine.daemonStarts();

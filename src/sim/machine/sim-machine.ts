@@ -30,6 +30,8 @@ interface PluginCourse {
   /** How long it waits instead of what is usual; infinity for one that hangs, and then it does not act. */
   readonly waitMs?: number | undefined;
   readonly act: () => void;
+  /** It has no more to compute, and waits. */
+  readonly rest: () => void;
   readonly finish: () => void;
 }
 
@@ -148,7 +150,7 @@ export class SimMachine {
   }
 
   /** One run of plugins, in the middle of which `act` is called. `already` is how many interfaces its network has. */
-  runPlugin({ already, factor, share, waitMs = this.model.pluginWaitMs, act, finish }: PluginCourse): Cancel {
+  runPlugin({ already, factor, share, waitMs = this.model.pluginWaitMs, act, rest, finish }: PluginCourse): Cancel {
     const { pluginCpuMs, pluginCpuPerPodUs } = this.model;
     const isOurs = this.#kind === "levee";
     const ownMs = isOurs ? pluginCpuMs : this.model.multus.pluginCpuMs * this.slowness;
@@ -164,6 +166,7 @@ export class SimMachine {
     let stop = cores.run(cpuMs * share, () => {
       if (waitMs !== Number.POSITIVE_INFINITY) act();
       stop = cores.run(cpuMs * (1 - share), () => {
+        rest();
         stop = this.#time.after(waitMs, () => {
           leave();
           finish();

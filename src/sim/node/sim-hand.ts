@@ -9,7 +9,7 @@ import {
   type OutgoingField,
 } from "../../wire/frame.ts";
 import type { SimKernel, SimNetns, SimSession } from "./sim-kernel.ts";
-import type { PluginCall, PluginEnd, SimPlugins } from "./sim-plugins.ts";
+import type { PluginCall, PluginEnd, SimPlugins, StartedPlugin } from "./sim-plugins.ts";
 
 /** An order that has ended: the fields of its OUTCOME. */
 export interface EndedOrder {
@@ -34,8 +34,13 @@ interface HandNeeds {
   /** The host's folder of libcni. */
   readonly runtimeDir: string;
   readonly onEnded: (ended: EndedOrder) => void;
+  /** Hears how long a running plugin has used no CPU. */
+  readonly onProgress?: ((step: number, idleMs: number) => void) | undefined;
 }
 
+/** As `shim/src/orders`: when it reads the CPU time of a plugin. */
+const firstLookMs = 250;
+const lookAgainMs = 1_000;
 /** A look at the host takes at most this long. */
 const lookMsMax = 3;
 /** As REAP of the real shim: a leader that seems alive is looked at again, and its children may end by themselves. */
@@ -92,6 +97,16 @@ export class SimHand {
       this.#ended({ step, fields: fieldsOf(end), hasRun: true, isOk: end.exitCode === 0 });
     });
     this.#runs.set(step, () => run.kill());
+    if (this.#needs.onProgress !== undefined) this.#report(step, run, firstLookMs);
+  }
+
+  /** Reads how long a run has used no CPU; the first reading is only for comparison. */
+  #report(step: number, run: StartedPlugin, afterMs: number): void {
+    this.#needs.session.process.after(afterMs, () => {
+      if (!this.#runs.has(step)) return;
+      if (afterMs === lookAgainMs) this.#needs.onProgress?.(step, Math.round(run.idleMs()));
+      this.#report(step, run, lookAgainMs);
+    });
   }
 
   killAll(): void {

@@ -50,6 +50,8 @@ export interface PluginEnd {
 export interface StartedPlugin {
   /** Kills it, unless it has ended. */
   kill(): void;
+  /** For how long it has used no CPU. */
+  idleMs(): number;
 }
 
 /** One run: how it behaves, and what happens in its middle and at its end. */
@@ -57,6 +59,8 @@ interface PluginWork {
   readonly temper: PluginTemper;
   readonly factor: number;
   readonly act: () => void;
+  /** It has no more to compute. */
+  readonly rest: () => void;
   readonly finish: () => void;
 }
 
@@ -117,8 +121,10 @@ export class SimPlugins {
     };
     const finish = (): void =>
       end(problem === undefined ? { exitCode: 0, stdout } : { exitCode: 1, stdout: errorText(problem) });
+    let restsSinceMs: number | undefined;
+    const rest = (): void => void (restsSinceMs = time.nowMs);
     const cancels = [
-      this.#work(call, { temper, factor, act, finish }),
+      this.#work(call, { temper, factor, act, rest, finish }),
       time.after(call.timeoutMs, () => end({ signal: killSignal, stdout: "", isTimedOut: true })),
     ];
     const kill = (): void => end({ signal: killSignal, stdout: "" });
@@ -130,11 +136,11 @@ export class SimPlugins {
       onEnd({ isTimedOut: false, tookMs: time.nowMs - beganMs, cpuMs, ...how });
     };
     session.plugins.add(kill);
-    return { kill };
+    return { kill, idleMs: () => (restsSinceMs === undefined ? 0 : time.nowMs - restsSinceMs) };
   }
 
   /** Lets a run take its time, and act somewhere in the middle. */
-  #work(call: PluginCall, { temper, factor: usualFactor, act, finish }: PluginWork): Cancel {
+  #work(call: PluginCall, { temper, factor: usualFactor, act, rest, finish }: PluginWork): Cancel {
     const { time, seeded, machine, kernel } = this.#needs;
     const factor = temper.hangs ? Number.POSITIVE_INFINITY : usualFactor;
     const share = seeded.between(effectShare.min, effectShare.max);
@@ -147,7 +153,7 @@ export class SimPlugins {
     const already = kernel.leasesOf(call.config.name).size;
     const slowMs = temper.costMs === usualTemper.costMs ? undefined : temper.costMs * factor;
     const waitMs = temper.hangs ? Number.POSITIVE_INFINITY : slowMs;
-    return machine.runPlugin({ already, factor: 1 + (usualFactor - 1) / 4, share, waitMs, act, finish });
+    return machine.runPlugin({ already, factor: 1 + (usualFactor - 1) / 4, share, waitMs, act, rest, finish });
   }
 
   #act(call: PluginCall): { readonly stdout: string; readonly problem: string | undefined } {

@@ -21,7 +21,16 @@ export class SimResident {
     this.#session = node.kernel.newSession("resident");
     const { kernel, plugins, runtimeDir } = node;
     const onEnded = (ended: EndedOrder): void => this.#ended(ended);
-    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded });
+    const report = (step: number, idleMs: number): void =>
+      this.#wire?.send(
+        encodeFrame("PROGRESS", [
+          ["step", step],
+          ["idle_ms", idleMs],
+        ]),
+      );
+    // Only where runs cost CPU does anybody know when they use none.
+    const onProgress = node.machine === undefined ? undefined : report;
+    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded, onProgress });
   }
 
   start(): void {

@@ -53,8 +53,17 @@ export class SimShim {
     this.#wholeMs = beganMs + (isAdd ? limits.addMs : limits.delMs);
     this.#workMs = this.#wholeMs - (isAdd ? limits.addUndoMs : 0);
     const onEnded = (ended: EndedOrder): void => this.#ended(ended);
+    const report = (step: number, idleMs: number): void =>
+      this.#wire?.send(
+        encodeFrame("PROGRESS", [
+          ["step", step],
+          ["idle_ms", idleMs],
+        ]),
+      );
+    // Only where runs cost CPU does anybody know when they use none.
+    const onProgress = node.machine === undefined ? undefined : report;
     const { kernel, plugins, runtimeDir } = node;
-    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded });
+    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded, onProgress });
     this.#inbox = new SimInbox(this.#process);
   }
 

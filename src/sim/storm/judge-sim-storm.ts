@@ -1,3 +1,5 @@
+import { bootMs } from "../story/sim-world.ts";
+import type { SimStormFault } from "./sim-storm-plan.ts";
 import type { SimNodeEnd, SimPodRecord, SimStormEnd } from "./sim-storm-end.ts";
 
 /** Says what did not hold, by the conditions of `levee storm`. */
@@ -36,10 +38,18 @@ function brokenTexts({ plan, records, nodes }: Omit<SimStormEnd, "broken">): rea
   ];
 }
 
+/** When a fault is over, and the kubelet can begin to make good what it broke. */
+export function faultEndMs(fault: SimStormFault["fault"]): number {
+  if (fault.kind === "cut-power") return fault.atMs + bootMs;
+  return fault.atMs + ("forMs" in fault ? fault.forMs : 0);
+}
+
 /** From a pod's coming, or from the end of a fault that held it up, until it was attached. */
-export function waitMs({ arrivedMs, attachedMs }: SimPodRecord, faults: SimStormEnd["plan"]["faults"]): number {
+export function waitMs({ pod, arrivedMs, attachedMs }: SimPodRecord, faults: SimStormEnd["plan"]["faults"]): number {
   if (attachedMs === undefined) return 0;
-  const ends = faults.map(({ fault }) => fault.atMs + ("forMs" in fault ? fault.forMs : 0));
+  const ends = faults
+    .filter(({ node, fault }) => node === pod.node || fault.kind.startsWith("api-"))
+    .map(({ fault }) => faultEndMs(fault));
   const freeMs = ends.filter((endMs) => endMs <= attachedMs).reduce((a, b) => Math.max(a, b), arrivedMs);
   return attachedMs - freeMs;
 }

@@ -3,7 +3,7 @@ import { EventLog } from "../story/event-log.ts";
 import { beginFault } from "../story/play-faults.ts";
 import { SimWorld } from "../story/sim-world.ts";
 import { defaultNetwork } from "../story/story.ts";
-import { judgeSimStorm } from "./judge-sim-storm.ts";
+import { faultEndMs, judgeSimStorm } from "./judge-sim-storm.ts";
 import type { SimMoment, SimStormEnd } from "./sim-storm-end.ts";
 import type { SimStormPlan, SimStormPod } from "./sim-storm-plan.ts";
 import { StormWatch } from "./storm-watch.ts";
@@ -48,7 +48,7 @@ export async function runSimStorm(plan: SimStormPlan, viewer: StormViewer = {}):
   world.start();
   const isInterrupted = viewer.isInterrupted ?? (() => false);
   await world.time.run(quietMs, isInterrupted);
-  schedule(world, plan);
+  schedule(world, plan, watch);
   watch.begin(Math.max(lookMsMin, latestMs(plan) / momentsMax), viewer.onMoment);
   await world.time.run(quietMs + latestMs(plan), () => isInterrupted() || watch.isDone);
   watch.end();
@@ -76,18 +76,22 @@ function hardwareOf({ impl, connectionLimit, limits, model, restartMs }: SimStor
 
 /** When the last pod's time is over. */
 export function latestMs({ pods, faults, timeoutMs }: SimStormPlan): number {
-  const ends = faults.map(({ fault }) => fault.atMs + ("forMs" in fault ? fault.forMs : 0));
+  const ends = faults.map(({ fault }) => faultEndMs(fault));
   const comes = pods.map(({ atMs, deleteAtMs }) => deleteAtMs ?? atMs);
   return [...ends, ...comes].reduce((left, right) => Math.max(left, right), 0) + timeoutMs;
 }
 
-function schedule(world: SimWorld, { pods, faults }: SimStormPlan): void {
+function schedule(world: SimWorld, { pods, faults }: SimStormPlan, watch: StormWatch): void {
   pods.forEach((pod, number) => {
     const runtime = world.nodes.get(pod.node)?.runtime;
     world.time.after(pod.atMs, () => runtime?.bind({ ...pod, uid: uidOf(number) }));
     if (pod.deleteAtMs !== undefined) world.time.after(pod.deleteAtMs, () => runtime?.remove(keyOf(pod)));
   });
-  for (const { node, fault } of faults) world.time.after(fault.atMs, () => beginFault(world, node, fault));
+  for (const { node, fault } of faults)
+    world.time.after(fault.atMs, () => {
+      beginFault(world, node, fault);
+      if (fault.kind === "cut-power") watch.lost(node);
+    });
 }
 
 /** Deletes all pods, as only then a leak shows. */

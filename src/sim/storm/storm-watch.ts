@@ -57,6 +57,17 @@ export class StormWatch {
     if (event.what === "starts") counts.starts += 1;
   }
 
+  /** The power of a node was cut: its pods come anew when it is back. */
+  lost(name: string): void {
+    for (const record of this.#records.values()) {
+      if (record.pod.node !== name || record.goneMs !== undefined || record.pod.atMs > this.#nowMs) continue;
+      const wasFinished = isFinished(record);
+      record.isAttached = false;
+      record.attachedMs = undefined;
+      this.#unfinished += Number(wasFinished) - Number(isFinished(record));
+    }
+  }
+
   /** Looks every so often, and tells of it. */
   begin(everyMs: number, told?: (moment: SimMoment) => void): void {
     for (const [what, count] of this.#world.api.requests) this.#requestsBefore.set(what, count);

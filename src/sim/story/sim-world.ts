@@ -51,7 +51,7 @@ export interface Hardware {
 const longHistory = 20_000;
 
 /** How long a node is away when its power is cut. */
-const bootMs = 20_000;
+export const bootMs = 20_000;
 
 /** How long the kubelet takes to start the resident hand again. */
 const residentMs = 2_000;
