@@ -18,7 +18,7 @@ export async function readModel(path: string | undefined): Promise<MachineModel>
     for (const key of known.keys())
       if (!(key in template))
         throw wrong(path, `${place}${key}`, known.get(key), "left out: there is no such constant");
-    return Object.fromEntries(
+    return Object.fromEntries<unknown>(
       Object.entries(template).map(([key, usual]) => {
         const own = known.get(key);
         if (typeof usual === "object" && usual !== null) return [key, read({ ...usual }, own ?? {}, `${place}${key}.`)];

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
+import { addSimCalibrate } from "./calibrate-command.ts";
 import { readModel } from "./model-file.ts";
 import { playSim } from "./play-sim.ts";
 import { readScenario } from "./scenario/read-scenario.ts";
@@ -21,7 +22,7 @@ export function addSim(program: Command, shell: Shell): void {
   const sim = program
     .command("sim")
     .description("Simulate a cluster: how many pods at once it holds, with Levee or Multus")
-    .argument("[verb]", "storm, run or schema")
+    .argument("[verb]", "storm, run, schema or calibrate")
     .addHelpText(
       "after",
       `${examples("levee sim storm --nodes 3 --pods 219 --limit 50Mi --impl multus-4.2.2", "levee sim run examples/sim/rack-comes-back.yaml")}\n${exitText}`,
@@ -29,6 +30,7 @@ export function addSim(program: Command, shell: Shell): void {
   addSimStorm(sim, shell);
   addSimRun(sim, shell);
   addSimSchema(sim, shell);
+  addSimCalibrate(sim, shell);
   sim
     .allowExcessArguments()
     .allowUnknownOption()
@@ -43,7 +45,7 @@ export function addSim(program: Command, shell: Shell): void {
 }
 
 /** Options of every simulation. */
-export function addPlayOptions(command: Command): Command {
+function addPlayOptions(command: Command): Command {
   return command
     .option("--model <file>", "what things cost, from levee sim calibrate (default: measured on two cores)")
     .option("--report <file>", "write a self-contained HTML page with plots");

@@ -33,7 +33,7 @@ export const simDefaults = {
 
 /** As many as one command can simulate in a few minutes. */
 export const simMax = { nodes: 100, pods: 5_000, connectionLimit: 10_000, seed: 999_999_999 } as const;
-export const simNetwork = "net-a";
+const simNetwork = "net-a";
 const leastBytes = 1024 ** 2;
 
 export const implementationNames: readonly Implementation[] = ["levee", "multus-4.2.2", "multus-4.3.0"];
@@ -97,7 +97,7 @@ function spread(count: number, nodes: readonly string[], kind: PodKind): readonl
   }));
 }
 
-export function namesOf(count: number): readonly string[] {
+function namesOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => `node-${number + 1}`);
 }
 
@@ -109,7 +109,7 @@ interface TitleFacts {
 }
 
 /** "219 pods at 50Mi, on 3 nodes" */
-export function titleOf({ nodes, ...plan }: TitleFacts): string {
+function titleOf({ nodes, ...plan }: TitleFacts): string {
   return `${stormPlanText(plan)}, on ${nodes === 1 ? "one node" : `${nodes} nodes`}`;
 }
 

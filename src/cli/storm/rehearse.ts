@@ -63,11 +63,26 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
   if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
 }
 
+/** The storms alone, for a caller that judges them itself. */
+export async function rehearseSizes(
+  context: Context,
+  plan: StormPlan,
+  sizes: readonly number[],
+): Promise<readonly StormRun[]> {
+  await requireStormMachine(context, { ...plan, pods: sizes.at(-1) ?? plan.pods });
+  await using _lock = await takeLock(site.name, "storm");
+  await removeStale(context);
+  return runSizes(context, { plan, sizes });
+}
+
 function warningsOf({ workDir, readAheadKib }: StormPlan): readonly string[] {
   return [readAheadWarning(readAheadOf(workDir), readAheadKib)].filter((warning) => warning !== undefined);
 }
 
-async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<readonly StormRun[]> {
+async function runSizes(
+  context: Context,
+  { plan, sizes }: Pick<StormOrder, "plan" | "sizes">,
+): Promise<readonly StormRun[]> {
   const runs: StormRun[] = [];
   for (const pods of sizes) {
     const sized = { ...plan, pods };

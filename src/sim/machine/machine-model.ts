@@ -16,7 +16,7 @@ export interface MachineModel {
   readonly multus: MultusModel;
 }
 
-export interface DaemonModel {
+interface DaemonModel {
   /** From the start of the process until it can serve. */
   readonly startCpuMs: number;
   /** One message of a shim, with its share of everything that follows from it. */
@@ -32,7 +32,7 @@ export interface DaemonModel {
 }
 
 /** A thick Multus: the plugins are processes in its cgroup. */
-export interface MultusModel {
+interface MultusModel {
   readonly startCpuMs: number;
   readonly shimCpuMs: number;
   /** The shim asks so often whether the daemon is there. */

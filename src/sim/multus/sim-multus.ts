@@ -179,7 +179,7 @@ export class SimMultus implements NodeDaemon {
     const annotations = objectOf(objectOf(pod?.["metadata"])["annotations"]);
     const wanted = textOf(annotations[networksAnnotation]) ?? "";
     const delegates = objectOf(JSON.parse(config))["delegates"];
-    const [first] = Array.isArray(delegates) ? delegates : [];
+    const [first] = Array.isArray(delegates) ? (delegates as readonly unknown[]) : [];
     const primary = isObject(first) ? (textOf(first["name"]) ?? "") : "";
     const others = wanted.split(",").filter((name) => name !== "");
     return [primary, ...others.map((name) => name.slice(name.indexOf("/") + 1))];

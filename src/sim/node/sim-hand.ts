@@ -1,13 +1,6 @@
 import { basename, dirname } from "node:path";
-import {
-  bytesField,
-  bytesFields,
-  flagField,
-  numberField,
-  textField,
-  type Frame,
-  type OutgoingField,
-} from "../../wire/frame.ts";
+import { bytesFields, flagField, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
+import { pluginCallOf } from "./plugin-call-of.ts";
 import type { SimKernel, SimNetns, SimSession } from "./sim-kernel.ts";
 import type { PluginCall, PluginEnd, SimPlugins, StartedPlugin } from "./sim-plugins.ts";
 
@@ -198,23 +191,6 @@ export class SimHand {
 }
 
 const hostNetns: SimNetns = { path: "", inode: 4_026_531_840n, cookie: 1n, links: new Map(), users: 1 };
-
-export function pluginCallOf(frame: Frame): PluginCall {
-  const env = new Map(
-    bytesFields(frame, "env").map((value) => {
-      const [key = "", ...rest] = textOf(value).split("=");
-      return [key, rest.join("=")];
-    }),
-  );
-  return {
-    verb: env.get("CNI_COMMAND") ?? "",
-    containerId: env.get("CNI_CONTAINERID") ?? "",
-    netns: env.get("CNI_NETNS") ?? "",
-    ifname: env.get("CNI_IFNAME") ?? "",
-    config: JSON.parse(textOf(bytesField(frame, "stdin") ?? new Uint8Array(0))) as PluginCall["config"],
-    timeoutMs: numberField(frame, "timeout_ms") ?? 0,
-  };
-}
 
 function fieldsOf({
   exitCode,

@@ -1,20 +1,10 @@
-import { networksAnnotation } from "../../base/annotations.ts";
 import { objectOf } from "../../kube/client/json-fields.ts";
 import type { SimApi } from "../api/sim-api.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 import type { SimNode } from "./sim-node.ts";
 import type { SimCall } from "./sim-call.ts";
+import { argsOf, podKeyOf, podObject, type PodShape, type SimPod } from "./sim-pod.ts";
 import { SimShim } from "./sim-shim.ts";
-
-/** A pod as the scheduler binds it to a node. */
-export interface SimPod {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly isCritical: boolean;
-  /** Networks besides the default one, all in the namespace `default`. */
-  readonly networks: readonly string[];
-}
 
 /** A call under way: the shim of Levee, or that of another. */
 export interface RuntimeShim {
@@ -56,7 +46,6 @@ const retryMs = { min: 10_000, max: 15_000 };
 /** When the runtime gives up on a call, and kills it. */
 const callMs = { ADD: 120_000, DEL: 60_000 };
 const usualSeeMsMax = 800;
-const criticalPriority = 2_000_001_000;
 
 /** The kubelet and the runtime of one node: one operation per pod at a time, and every sandbox is deleted until it is gone. */
 export class SimRuntime {
@@ -85,7 +74,7 @@ export class SimRuntime {
   get unfinished(): readonly string[] {
     return [...this.#work.values()]
       .filter(({ pod, isDeleting }) => isDeleting || !this.isRunning(pod))
-      .map(({ pod }) => podKey(pod));
+      .map(({ pod }) => podKeyOf(pod));
   }
 
   isRunning(pod: SimPod): boolean {
@@ -96,7 +85,7 @@ export class SimRuntime {
     this.#show(pod, {});
     this.#tell(pod, "bound");
     const work = { pod, isDeleting: false, wake: () => undefined };
-    this.#work.set(podKey(pod), work);
+    this.#work.set(podKeyOf(pod), work);
     this.#os.after(this.#os.random() * this.#seeMsMax, () => void this.#serve(work));
   }
 
@@ -135,8 +124,8 @@ export class SimRuntime {
       await this.#stopAll(pod);
       if (!work.isDeleting) await this.#pause();
     }
-    this.#work.delete(podKey(pod));
-    this.#api.remove("pods", podKey(pod));
+    this.#work.delete(podKeyOf(pod));
+    this.#api.remove("pods", podKeyOf(pod));
     this.#tell(pod, "gone");
   }
 
@@ -221,42 +210,17 @@ export class SimRuntime {
 
   /** Writes the pod to the API server, and keeps the annotations that it has there. */
   #show(pod: SimPod, shape: PodShape): void {
-    const known = objectOf(objectOf(this.#api.get("pods", podKey(pod))?.["metadata"])["annotations"]);
+    const known = objectOf(objectOf(this.#api.get("pods", podKeyOf(pod))?.["metadata"])["annotations"]);
     const object = podObject(pod, this.#node.name, shape);
     const metadata = { ...object.metadata, annotations: { ...known, ...object.metadata.annotations } };
     this.#api.put("pods", { ...object, metadata });
   }
 
   #tell(pod: SimPod, what: "bound" | "running" | "failed" | "deleting" | "gone"): void {
-    this.#node.say({ kind: "pod", node: this.#node.name, pod: podKey(pod), what });
+    this.#node.say({ kind: "pod", node: this.#node.name, pod: podKeyOf(pod), what });
   }
-}
-
-function podKey({ namespace, name }: SimPod): string {
-  return `${namespace}/${name}`;
 }
 
 function resultName({ id }: SimSandbox): string {
   return `levee-${id}-eth0`;
-}
-
-function argsOf({ namespace, name, uid }: SimPod, id: string): string {
-  return `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=${id};K8S_POD_UID=${uid}`;
-}
-
-interface PodShape {
-  readonly phase?: string;
-  readonly isDeleting?: boolean;
-}
-
-function podObject({ namespace, name, uid, networks, isCritical }: SimPod, nodeName: string, shape: PodShape) {
-  const { phase = "Pending", isDeleting = false } = shape;
-  const annotations =
-    networks.length === 0 ? {} : { [networksAnnotation]: networks.map((network) => `default/${network}`).join(",") };
-  const deleting = isDeleting ? { deletionTimestamp: "2023-11-14T22:13:20Z" } : {};
-  return {
-    metadata: { namespace, name, uid, annotations, ...deleting },
-    spec: { nodeName, ...(isCritical ? { priority: criticalPriority } : {}) },
-    status: { phase },
-  };
 }

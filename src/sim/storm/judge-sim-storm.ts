@@ -45,7 +45,7 @@ export function faultEndMs(fault: SimStormFault["fault"]): number {
 }
 
 /** From a pod's coming, or from the end of a fault that held it up, until it was attached. */
-export function waitMs({ pod, arrivedMs, attachedMs }: SimPodRecord, faults: SimStormEnd["plan"]["faults"]): number {
+function waitMs({ pod, arrivedMs, attachedMs }: SimPodRecord, faults: SimStormEnd["plan"]["faults"]): number {
   if (attachedMs === undefined) return 0;
   const ends = faults
     .filter(({ node, fault }) => node === pod.node || fault.kind.startsWith("api-"))

@@ -75,7 +75,7 @@ function hardwareOf({ impl, connectionLimit, limits, model, restartMs }: SimStor
 }
 
 /** When the last pod's time is over. */
-export function latestMs({ pods, faults, timeoutMs }: SimStormPlan): number {
+function latestMs({ pods, faults, timeoutMs }: SimStormPlan): number {
   const ends = faults.map(({ fault }) => faultEndMs(fault));
   const comes = pods.map(({ atMs, deleteAtMs }) => deleteAtMs ?? atMs);
   return [...ends, ...comes].reduce((left, right) => Math.max(left, right), 0) + timeoutMs;

@@ -12,7 +12,7 @@ export interface SimPodRecord {
 }
 
 /** A node at one moment. */
-export interface NodeMoment {
+interface NodeMoment {
   readonly usageBytes: number;
   readonly workingBytes: number;
   readonly anonBytes: number;

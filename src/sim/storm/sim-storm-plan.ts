@@ -3,8 +3,7 @@ import type { ContainerLimits } from "../machine/sim-machine.ts";
 import type { StoryFault } from "../story/story.ts";
 
 /** What attaches the pods. */
-export const implementations = ["levee", "multus-4.2.2", "multus-4.3.0"] as const;
-export type Implementation = (typeof implementations)[number];
+export type Implementation = "levee" | "multus-4.2.2" | "multus-4.3.0";
 
 /** A pod of a simulated storm, and where and when it comes. */
 export interface SimStormPod {

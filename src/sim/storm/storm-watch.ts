@@ -5,6 +5,8 @@ import type { SimApiLoad, SimMoment, SimNodeEnd, SimPodRecord } from "./sim-stor
 import type { SimStormPlan } from "./sim-storm-plan.ts";
 
 interface NodeCounts {
+  /** Of the daemon, before the storm. */
+  cpuMs: number;
   firstKillMs: number | undefined;
   starts: number;
 }
@@ -38,7 +40,7 @@ export class StormWatch {
         isAttached: false,
       });
     this.#unfinished = [...this.#records.values()].filter((record) => !isFinished(record)).length;
-    for (const name of plan.nodes) this.#counts.set(name, { firstKillMs: undefined, starts: 0 });
+    for (const name of plan.nodes) this.#counts.set(name, { cpuMs: 0, firstKillMs: undefined, starts: 0 });
   }
 
   /** Nothing more will change by itself: every pod is where it is to be, and no fault is to come. */
@@ -71,7 +73,10 @@ export class StormWatch {
   /** Looks every so often, and tells of it. */
   begin(everyMs: number, told?: (moment: SimMoment) => void): void {
     for (const [what, count] of this.#world.api.requests) this.#requestsBefore.set(what, count);
-    for (const counts of this.#counts.values()) counts.starts = 0;
+    for (const [name, counts] of this.#counts) {
+      counts.starts = 0;
+      counts.cpuMs = this.#world.nodes.get(name)?.node.machine?.daemonCpuMs ?? 0;
+    }
     this.#look = () => {
       const moment = this.#moment();
       this.#moments.push(moment);
@@ -157,24 +162,36 @@ export class StormWatch {
 
   #nodeEnd(name: string, { node }: NodeInWorld): SimNodeEnd {
     const mine = [...this.#records.values()].filter(({ pod }) => pod.node === name);
-    const times = mine.filter(({ pod }) => pod.mustRun).map(({ attachedMs }) => attachedMs);
-    const { machine, kernel } = node;
-    const counts = this.#counts.get(name);
+    const { cpuMs, firstKillMs, starts } = this.#counts.get(name) ?? noCounts;
+    const { oomKills, peakBytes, anonPeakBytes, daemonCpuMs } = node.machine ?? noMachine;
     return {
       name,
       pods: mine.length,
       attached: mine.filter(({ attachedMs }) => attachedMs !== undefined).length,
-      tookMs: times.includes(undefined) ? undefined : times.map(Number).reduce((a, b) => Math.max(a, b), 0),
-      oomKills: machine?.oomKills ?? 0,
-      firstKillMs: counts?.firstKillMs,
-      restarts: counts?.starts ?? 0,
+      tookMs: lastOf(mine),
+      oomKills,
+      firstKillMs,
+      restarts: starts,
       refusals: mine.reduce((sum, { refusals }) => sum + refusals, 0),
-      peakBytes: machine?.peakBytes ?? 0,
-      anonPeakBytes: machine?.anonPeakBytes ?? 0,
-      daemonCpuMs: machine?.daemonCpuMs ?? 0,
-      leaks: [...kernel.leases.values()].reduce((sum, { size }) => sum + size, 0),
+      peakBytes,
+      anonPeakBytes,
+      daemonCpuMs: daemonCpuMs - cpuMs,
+      leaks: [...node.kernel.leases.values()].reduce((sum, { size }) => sum + size, 0),
     };
   }
+}
+
+const noCounts: NodeCounts = { cpuMs: 0, firstKillMs: undefined, starts: 0 };
+const noMachine = { oomKills: 0, peakBytes: 0, anonPeakBytes: 0, daemonCpuMs: 0 };
+
+/** When the last pod was attached that has to be; undefined when one was not. */
+function lastOf(records: readonly SimPodRecord[]): number | undefined {
+  let lastMs = 0;
+  for (const { pod, attachedMs } of records) {
+    if (pod.mustRun && attachedMs === undefined) return undefined;
+    if (pod.mustRun) lastMs = Math.max(lastMs, attachedMs ?? 0);
+  }
+  return lastMs;
 }
 
 function isFinished({ pod, isAttached, goneMs }: SimPodRecord): boolean {

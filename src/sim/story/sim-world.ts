@@ -37,7 +37,7 @@ interface WorldOptions {
 }
 
 /** What a node has, what runs on it, and how fast it is asked. */
-export interface Hardware {
+interface Hardware {
   readonly model: MachineModel;
   readonly limits: ContainerLimits;
   /** Multus instead of Levee. */

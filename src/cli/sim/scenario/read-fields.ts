@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { CommandFailure } from "../../failure.ts";
 import { parseBytes, parseCount, parseCpu, parseSpan } from "../../storm/quantity.ts";
-import type { Field, Fields } from "./scenario-fields.ts";
+import type { Field, FieldTable } from "./scenario-fields.ts";
 import { namePattern } from "./scenario-schema.ts";
 
 /** What is wrong at one place of the file. */
@@ -27,7 +27,7 @@ export class FieldReader {
     this.#counter = counter;
   }
 
-  object(node: unknown, fields: Fields, place: string): FieldValues {
+  object(node: unknown, fields: FieldTable, place: string): FieldValues {
     if (!isMap(node)) {
       this.problem(node, place, "an object", "{}");
       return {};
@@ -48,7 +48,10 @@ export class FieldReader {
     this.problems.push({ line: this.#lineOf(node), text });
   }
 
-  #pair(pair: Pair, { fields, place, found }: { fields: Fields; place: string; found: Map<string, FieldValue> }): void {
+  #pair(
+    pair: Pair,
+    { fields, place, found }: { fields: FieldTable; place: string; found: Map<string, FieldValue> },
+  ): void {
     const key = isScalar(pair.key) ? String(pair.key.value) : "";
     const path = `${place}${key}`;
     const field = Object.hasOwn(fields.known, key) ? fields.known[key] : undefined;
@@ -108,21 +111,23 @@ export class FieldReader {
 function scalarOf(value: unknown, field: Field, path: string): FieldValue | undefined {
   if (field.is === "flag") return typeof value === "boolean" ? value : undefined;
   if (field.is === "count") return fits(() => parseCount(path, String(value), { min: field.min, max: field.max }));
-  if (field.is === "cpu" && typeof value === "number") return fits(() => parseCpu(path, String(value)));
-  if (typeof value !== "string" || value === "") return undefined;
-  switch (field.is) {
+  if (field.is === "choice") return field.of.find((word) => word === value);
+  const text = field.is === "cpu" && typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && text !== "" ? wordOf(text, field.is, path) : undefined;
+}
+
+function wordOf(text: string, is: Field["is"], path: string): FieldValue | undefined {
+  switch (is) {
     case "span":
-      return fits(() => parseSpan(path, value));
+      return fits(() => parseSpan(path, text));
     case "bytes":
-      return fits(() => parseBytes(path, value));
+      return fits(() => parseBytes(path, text));
     case "cpu":
-      return fits(() => parseCpu(path, value));
-    case "choice":
-      return field.of.includes(value) ? value : undefined;
+      return fits(() => parseCpu(path, text));
     case "name":
-      return new RegExp(namePattern, "u").test(value) ? value : undefined;
+      return new RegExp(namePattern, "u").test(text) ? text : undefined;
     default:
-      return value;
+      return text;
   }
 }
 

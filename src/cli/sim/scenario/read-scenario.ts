@@ -7,7 +7,7 @@ import { CommandFailure, exitCode } from "../../failure.ts";
 import { FieldReader, type FieldProblem, type FieldValues } from "./read-fields.ts";
 import { faultsOf } from "./scenario-faults.ts";
 import { scenarioFields, scenarioMax } from "./scenario-fields.ts";
-import { NodeNames, podsOf } from "./scenario-pods.ts";
+import { groupedPods, NodeNames } from "./scenario-pods.ts";
 
 /** More than a person writes, and little enough to be read at once. */
 const bytesMax = 1024 ** 2;
@@ -36,31 +36,33 @@ export function readScenario(path: string, words: ScenarioWords): SimStormPlan {
 function planOf(values: FieldValues, reader: FieldReader, { impl, seed, model }: ScenarioWords): SimStormPlan {
   const networks = listOf<string>(values["networks"]);
   const nodes = new NodeNames(listOf<FieldValues>(values["nodes"]), reader);
-  const pods: readonly SimStormPod[] = podsOf(listOf<FieldValues>(values["pods"]), { nodes, networks, reader });
+  const pods: readonly SimStormPod[] = groupedPods(listOf<FieldValues>(values["pods"]), { nodes, networks, reader });
   const faults: readonly SimStormFault[] = faultsOf(listOf<FieldValues>(values["faults"]), { nodes, networks, reader });
-  const daemon = (values["daemon"] ?? {}) as FieldValues;
-  const promises = (values["promises"] ?? {}) as FieldValues;
   if (pods.length > scenarioMax.pods) reader.also("pods", `are ${pods.length} in all: at most ${scenarioMax.pods}`);
   if (faults.length > scenarioMax.faults)
     reader.also("faults", `are ${faults.length} in all: at most ${scenarioMax.faults}, such as with a larger every`);
+  const daemon = withDefaults(values["daemon"], { limit: 50 * 1024 ** 2 });
+  const promises = withDefaults(values["promises"], { attachedWithin: 180_000, criticalWithin: 3_000 });
+  const whole = withDefaults(values, { implementation: "levee", seed: 1 });
   return {
-    title: values["name"] as string,
-    impl: (impl ?? values["implementation"] ?? "levee") as SimStormPlan["impl"],
+    title: whole["name"] as string,
+    impl: (impl ?? whole["implementation"]) as SimStormPlan["impl"],
     connectionLimit: daemon["connectionLimit"] as number | undefined,
-    seed: seed ?? (values["seed"] as number | undefined) ?? 1,
+    seed: seed ?? (whole["seed"] as number),
     nodes: nodes.all,
-    limits: {
-      limitBytes: (daemon["limit"] as number | undefined) ?? 50 * 1024 ** 2,
-      cpuMillis: daemon["cpu"] as number | undefined,
-    },
+    limits: { limitBytes: daemon["limit"] as number, cpuMillis: daemon["cpu"] as number | undefined },
     model,
     networks,
     pods,
     faults,
-    timeoutMs: (promises["attachedWithin"] as number | undefined) ?? 180_000,
-    criticalWithinMs: (promises["criticalWithin"] as number | undefined) ?? 3_000,
+    timeoutMs: promises["attachedWithin"] as number,
+    criticalWithinMs: promises["criticalWithin"] as number,
     restartMs: undefined,
   };
+}
+
+function withDefaults(values: unknown, defaults: FieldValues): FieldValues {
+  return { ...defaults, ...(values as FieldValues | undefined) };
 }
 
 function listOf<T>(value: unknown): readonly T[] {

@@ -41,7 +41,7 @@ function faultsAt(
     return [{ kind, atMs, forMs, network: network ?? "" }];
   }
   if (network !== undefined) reader.also(`${path}.network`, `does not fit ${kind}: leave it out`);
-  return [{ kind, atMs, forMs } as Fault];
+  return [{ kind, atMs, forMs }];
 }
 
 interface Instants {

@@ -16,10 +16,10 @@ export type Field =
     }
   | { readonly is: "choice"; readonly says: string; readonly example: string; readonly of: readonly string[] }
   | { readonly is: "names"; readonly says: string; readonly example: string }
-  | { readonly is: "object"; readonly says: string; readonly example: string; readonly fields: Fields }
-  | { readonly is: "list"; readonly says: string; readonly example: string; readonly fields: Fields };
+  | { readonly is: "object"; readonly says: string; readonly example: string; readonly fields: FieldTable }
+  | { readonly is: "list"; readonly says: string; readonly example: string; readonly fields: FieldTable };
 
-export interface Fields {
+export interface FieldTable {
   readonly known: Readonly<Record<string, Field>>;
   readonly required: readonly string[];
 }
@@ -27,7 +27,7 @@ export interface Fields {
 /** Something happens at one instant. */
 export const instantFaults = ["kill-daemon", "stop-daemon", "kill-shim", "kill-resident", "cut-power"] as const;
 /** It lasts for a time. */
-export const lastingFaults = [
+const lastingFaults = [
   "disk-full",
   "disk-slow",
   "disk-error",
@@ -47,7 +47,7 @@ export const networkFaults = [
 
 export const scenarioMax = { nodes: 100, pods: 5_000, faults: 1_000 } as const;
 
-const nodeFields: Fields = {
+const nodeFields: FieldTable = {
   known: {
     name: { is: "name", says: "name of the node; with a count, the names end with -1, -2 …", example: "agent" },
     count: { is: "count", says: "so many nodes of this name", example: "3", min: 1, max: scenarioMax.nodes },
@@ -55,7 +55,7 @@ const nodeFields: Fields = {
   required: ["name"],
 };
 
-const daemonFields: Fields = {
+const daemonFields: FieldTable = {
   known: {
     limit: { is: "bytes", says: "memory limit of each daemon, 50Mi without it", example: "50Mi" },
     cpu: { is: "cpu", says: "CPU limit of each daemon, none without it", example: "100m" },
@@ -64,7 +64,7 @@ const daemonFields: Fields = {
   required: [],
 };
 
-const podFields: Fields = {
+const podFields: FieldTable = {
   known: {
     name: { is: "name", says: "name of the pods; they end with -1, -2 …", example: "desktop" },
     namespace: { is: "name", says: "their namespace, default without it", example: "fc-desktop" },
@@ -81,7 +81,7 @@ const podFields: Fields = {
   required: ["name"],
 };
 
-const faultFields: Fields = {
+const faultFields: FieldTable = {
   known: {
     kind: {
       is: "choice",
@@ -98,7 +98,7 @@ const faultFields: Fields = {
   required: ["kind"],
 };
 
-const promiseFields: Fields = {
+const promiseFields: FieldTable = {
   known: {
     attachedWithin: { is: "span", says: "how long a pod may wait, 3m without it", example: "3m" },
     criticalWithin: { is: "span", says: "how long a critical pod may wait, 3s without it", example: "3s" },
@@ -107,7 +107,7 @@ const promiseFields: Fields = {
 };
 
 /** A whole scenario file. */
-export const scenarioFields: Fields = {
+export const scenarioFields: FieldTable = {
   known: {
     name: { is: "text", says: "what happens, for the first line of the answer", example: "A rack comes back" },
     implementation: {

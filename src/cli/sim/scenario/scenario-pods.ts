@@ -44,7 +44,7 @@ export interface ScenarioPlace {
 }
 
 /** The pods of all groups, spread evenly over their nodes. */
-export function podsOf(groups: readonly FieldValues[], place: ScenarioPlace): readonly SimStormPod[] {
+export function groupedPods(groups: readonly FieldValues[], place: ScenarioPlace): readonly SimStormPod[] {
   const taken = new Set<string>();
   return groups.flatMap((group, at) => {
     const pods = groupOf(group, `pods[${at}]`, place);

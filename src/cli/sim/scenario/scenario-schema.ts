@@ -1,4 +1,4 @@
-import { scenarioFields, type Field, type Fields } from "./scenario-fields.ts";
+import { scenarioFields, type Field, type FieldTable } from "./scenario-fields.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ export function scenarioSchema(): Schema {
   };
 }
 
-function objectSchema({ known, required }: Fields): Schema {
+function objectSchema({ known, required }: FieldTable): Schema {
   const properties = Object.fromEntries(Object.entries(known).map(([key, field]) => [key, fieldSchema(field)]));
   return { type: "object", additionalProperties: false, required, properties };
 }
@@ -22,30 +22,28 @@ function fieldSchema(field: Field): Schema {
 
 function shapeOf(field: Field): Schema {
   switch (field.is) {
-    case "text":
-      return { type: "string", minLength: 1 };
-    case "name":
-      return { type: "string", pattern: namePattern };
-    case "flag":
-      return { type: "boolean" };
-    case "span":
-      return { type: "string", pattern: String.raw`^\d{1,6}(\.\d{1,3})?(ms|s|m|h)$` };
-    case "bytes":
-      return { type: "string", pattern: String.raw`^\d{1,15}(k|M|G|Ki|Mi|Gi)?$` };
-    case "cpu":
-      return { type: ["string", "number"], pattern: String.raw`^(\d{1,6}m|\d{1,3}(\.\d{1,3})?)$` };
     case "count":
       return { type: "integer", minimum: field.min, maximum: field.max };
     case "choice":
       return { enum: field.of };
-    case "names":
-      return { type: "array", items: { type: "string", pattern: namePattern } };
     case "object":
       return objectSchema(field.fields);
     case "list":
       return { type: "array", items: objectSchema(field.fields) };
+    default:
+      return plainShapes[field.is];
   }
 }
 
 /** As Kubernetes names things. */
 export const namePattern = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+
+const plainShapes = {
+  text: { type: "string", minLength: 1 },
+  name: { type: "string", pattern: namePattern },
+  flag: { type: "boolean" },
+  span: { type: "string", pattern: String.raw`^\d{1,6}(\.\d{1,3})?(ms|s|m|h)$` },
+  bytes: { type: "string", pattern: String.raw`^\d{1,15}(k|M|G|Ki|Mi|Gi)?$` },
+  cpu: { type: ["string", "number"], pattern: String.raw`^(\d{1,6}m|\d{1,3}(\.\d{1,3})?)$` },
+  names: { type: "array", items: { type: "string", pattern: namePattern } },
+} as const;
