@@ -35,7 +35,7 @@ export interface SimFigures {
   readonly anonPeakMib: number;
 }
 
-const limitMib = 50;
+export const limitMib = 50;
 const hungNetwork = "stuck";
 const lookMs = 50;
 

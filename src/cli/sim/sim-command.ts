@@ -1,8 +1,12 @@
 import type { Command } from "commander";
+import type { MachineModel } from "../../sim/machine/machine-model.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import { addSimCalibrate } from "./calibrate-command.ts";
+import type { KubeOptions } from "../cluster/kube-access.ts";
+import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
+import { forecastCluster } from "./from-cluster/forecast-command.ts";
 import { readModel } from "./model-file.ts";
 import { playSim } from "./play-sim.ts";
 import { readScenario } from "./scenario/read-scenario.ts";
@@ -11,44 +15,67 @@ import { parseCount } from "../storm/quantity.ts";
 import { implementationNames, implementationOf, readSimPlan, simDefaults, simMax, type SimWords } from "./sim-words.ts";
 
 interface SimStormOptions extends SimWords {
-  readonly model?: string;
   readonly report?: string;
 }
 
 const exitText =
   "Exit status: 0 it holds, 1 it does not hold, 2 wrong command line or file, 130 interrupted (what is known is printed).";
 
+interface SimOptions extends KubeOptions {
+  readonly fromCluster?: true;
+  readonly metricsPort: string;
+  readonly maxPods: string;
+  readonly model?: string;
+}
+
 export function addSim(program: Command, shell: Shell): void {
   const sim = program
     .command("sim")
     .description("Simulate a cluster: how many pods at once it holds, with Levee or Multus")
     .argument("[verb]", "storm, run, schema or calibrate")
+    .option("--from-cluster", "read the cluster, and say where each of its nodes breaks; changes nothing")
+    .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
+    .option("--context <name>", "context in the kubeconfig")
+    .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
+    .option("--max-pods <number>", "the most pods to try on one node", "1000")
+    .option("--model <file>", "what things cost, from levee sim calibrate (default: measured on two cores)")
     .addHelpText(
       "after",
-      `${examples("levee sim storm --nodes 3 --pods 219 --limit 50Mi --impl multus-4.2.2", "levee sim run examples/sim/rack-comes-back.yaml")}\n${exitText}`,
+      `${examples(
+        "levee sim storm --nodes 3 --pods 219 --limit 50Mi --impl multus-4.2.2",
+        "levee sim run examples/sim/rack-comes-back.yaml",
+        "levee sim --from-cluster",
+      )}\n${exitText}`,
     );
   addSimStorm(sim, shell);
   addSimRun(sim, shell);
   addSimSchema(sim, shell);
   addSimCalibrate(sim, shell);
-  sim
-    .allowExcessArguments()
-    .allowUnknownOption()
-    .action((verb: string | undefined) => {
-      throw verb === undefined || verb.startsWith("-")
-        ? usageFailure("Cannot run levee sim without a verb", "levee sim storm")
-        : usageFailure(
-            `Cannot ${JSON.stringify(verb)} in a simulation: the verbs are ${sim.commands.map((one) => one.name()).join(", ")}`,
-            "levee sim --help",
-          );
+  sim.allowExcessArguments().action(async (verb: string | undefined, options: SimOptions) => {
+    if (verb !== undefined)
+      throw usageFailure(
+        `Cannot ${JSON.stringify(verb)} in a simulation: the verbs are ${sim.commands.map((one) => one.name()).join(", ")}`,
+        "levee sim --help",
+      );
+    if (options.fromCluster !== true)
+      throw usageFailure("Cannot run levee sim without a verb", "levee sim storm, or levee sim --from-cluster");
+    await forecastCluster(contextOf(sim, shell), {
+      ...options,
+      metricsPort: metricsPortOf(options.metricsPort, metricsPortDefault),
+      podsMax: parseCount("--max-pods", options.maxPods, { min: 1, max: simMax.pods, example: 1_000 }),
+      model: await readModel(options.model),
     });
+  });
+}
+
+/** The option stands on the command above, which takes it from any place. */
+function modelFor(sim: Command): Promise<MachineModel> {
+  return readModel(sim.opts<Pick<SimOptions, "model">>().model);
 }
 
 /** Options of every simulation. */
 function addPlayOptions(command: Command): Command {
-  return command
-    .option("--model <file>", "what things cost, from levee sim calibrate (default: measured on two cores)")
-    .option("--report <file>", "write a self-contained HTML page with plots");
+  return command.option("--report <file>", "write a self-contained HTML page with plots");
 }
 
 function addSimStorm(sim: Command, shell: Shell): void {
@@ -81,7 +108,7 @@ function addSimStorm(sim: Command, shell: Shell): void {
     ].join("\n"),
   );
   storm.action(async (options: SimStormOptions) => {
-    const plan = readSimPlan(options, await readModel(options.model));
+    const plan = readSimPlan(options, await modelFor(sim));
     await playSim(contextOf(storm, shell), plan, options.report);
   });
 }
@@ -89,7 +116,6 @@ function addSimStorm(sim: Command, shell: Shell): void {
 interface SimRunOptions {
   readonly impl?: string;
   readonly seed?: string;
-  readonly model?: string;
   readonly report?: string;
 }
 
@@ -111,11 +137,11 @@ function addSimRun(sim: Command, shell: Shell): void {
       "levee sim run examples/sim/seeds-outage.yaml --impl multus-4.2.2 --report outage.html",
     )}\n${exitText}`,
   );
-  run.action(async (file: string, { impl, seed, model, report }: SimRunOptions) => {
+  run.action(async (file: string, { impl, seed, report }: SimRunOptions) => {
     const words = {
       ...(impl === undefined ? {} : { impl: implementationOf(impl) }),
       ...(seed === undefined ? {} : { seed: parseCount("--seed", seed, { min: 1, max: simMax.seed, example: 1 }) }),
-      model: await readModel(model),
+      model: await modelFor(sim),
     };
     await playSim(contextOf(run, shell), readScenario(file, words), report);
   });
