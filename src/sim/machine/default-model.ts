@@ -9,7 +9,7 @@ export const defaultModel: MachineModel = {
   pluginCpuPerPodUs: 22,
   pluginWaitMs: 3,
   syncMsMax: 3,
-  daemon: { startCpuMs: 90, messageCpuMs: 0.38, messageCpuPerCallUs: 0.49, baseMib: 14, callKib: 10, textMib: 12 },
+  daemon: { startCpuMs: 90, messageCpuMs: 0.365, messageCpuPerCallUs: 0.62, baseMib: 14, callKib: 10, textMib: 12 },
   multus: {
     startCpuMs: 300,
     shimCpuMs: 15,

@@ -17,7 +17,7 @@ export interface ContainerLimits {
 
 export const mibBytes = 2 ** 20;
 /** The first message of a call only puts it in line. */
-const greetingShare = 0.4;
+const greetingShare = 0.75;
 /** Page tables, sockets and stacks of the kernel, which count and cannot be reclaimed. */
 const kernelMib = 2;
 

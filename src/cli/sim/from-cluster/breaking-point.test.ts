@@ -6,7 +6,7 @@ function nodeOf(most: number) {
   const tried: number[] = [];
   return {
     tried,
-    attempt(pods: number) {
+    attempt: (pods: number) => {
       tried.push(pods);
       return Promise.resolve({ holds: pods <= most, why: pods <= most ? "" : `${pods} are too many` });
     },

@@ -33,7 +33,8 @@ describe("levee sim run", () => {
   for (const name of readdirSync(examples).toSorted()) {
     test(`holds examples/sim/${name}`, async () => {
       const { status, out, err } = await levee("run", join(examples, name));
-      expect([status, out.split("\n")[0]]).toEqual([0, expect.stringMatching(/^✓ Levee holds /u)]);
+      expect(out).toStartWith("✓ Levee holds ");
+      expect(status).toBe(0);
       expect(err).not.toContain("Error");
     }, 180_000);
   }
