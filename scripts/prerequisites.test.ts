@@ -50,16 +50,17 @@ describe("missingFor", () => {
       "podman",
       "docker-registry",
       "qemu-aarch64-static",
+      "prometheus-alertmanager",
       "chromium",
     ];
     const bare: Partial<Machine> = {
       hasProgram: (name) => !nodeParts.includes(name),
       hasFile: (path) => path !== "/bin/busybox",
     };
-    expect(packages(bare, "test")).toEqual([]);
+    expect(packages(bare, "test")).toEqual(["prometheus-alertmanager"]);
     expect(packages(bare, "e2e")).toEqual([
       ...["etcd-server", "containerd", "runc", "openssl", "busybox-static"],
-      ...["skopeo", "podman", "docker-registry", "qemu-user-static", "chromium"],
+      ...["skopeo", "podman", "docker-registry", "qemu-user-static", "prometheus-alertmanager", "chromium"],
     ]);
   });
 

@@ -49,7 +49,9 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
     missing.push(...missingForAlerts(machine), ...missingForHealth(machine), ...missingForGit(machine));
   if (purpose === "e2e" || purpose === "neighbours")
     missing.push(...missingForCluster(machine), ...missingForHealth(machine), ...missingForImages(machine));
-  if (purpose === "e2e") missing.push(...missingForBrowser(machine));
+  // The guard reads a real Alertmanager, and runs git.
+  if (purpose === "e2e")
+    missing.push(...missingForAlerts(machine), ...missingForGit(machine), ...missingForBrowser(machine));
   if (purpose === "neighbours") missing.push(...missingForNeighbours(machine));
   if (purpose === "vm") missing.push(...missingForCluster(machine), ...missingForMachine(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
