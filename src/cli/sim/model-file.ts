@@ -14,7 +14,7 @@ export async function readModel(path: string | undefined): Promise<MachineModel>
   const read = (template: Readonly<Record<string, unknown>>, value: unknown, place: string): unknown => {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw wrong(path, place, value, "an object");
-    const known = new Map(Object.entries(value));
+    const known = new Map<string, unknown>(Object.entries(value));
     for (const key of known.keys())
       if (!(key in template))
         throw wrong(path, `${place}${key}`, known.get(key), "left out: there is no such constant");

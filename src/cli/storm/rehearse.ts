@@ -72,7 +72,7 @@ export async function rehearseSizes(
   await requireStormMachine(context, { ...plan, pods: sizes.at(-1) ?? plan.pods });
   await using _lock = await takeLock(site.name, "storm");
   await removeStale(context);
-  return runSizes(context, { plan, sizes });
+  return await runSizes(context, { plan, sizes });
 }
 
 function warningsOf({ workDir, readAheadKib }: StormPlan): readonly string[] {

@@ -4,7 +4,7 @@ import { metricsOf, type Metric } from "../../../wire/metric-lines.ts";
 import { cniDaemonSet, isLeveeDaemon } from "../../cluster/cni-daemon-set.ts";
 import { inLanes } from "../../cluster/in-lanes.ts";
 import { nodeOf } from "../../cluster/project.ts";
-import { see, seeList, seeText, type Asking, type Seen } from "../../cluster/seen.ts";
+import { see, seeList, seeText, valueOr, type Asking, type Seen } from "../../cluster/seen.ts";
 import { CommandFailure, exitCode } from "../../failure.ts";
 import { memoryBytes } from "../../../guard/facts/memory-quantity.ts";
 import { parseCpu } from "../../storm/quantity.ts";
@@ -19,7 +19,7 @@ export interface NodeShape {
 }
 
 /** What a run of the plugins has cost on this cluster. */
-export interface PluginCost {
+interface PluginCost {
   readonly cpuMs: number;
   readonly runs: number;
 }
@@ -47,22 +47,26 @@ export async function readShape(asking: Asking, metricsPort: number): Promise<Cl
   const nodes = required(await seeList(asking, "/api/v1/nodes", nodeOf), "nodes");
   const pods = required(await seeList(asking, "/api/v1/pods", podOf), "pods");
   const sets = await seeList(asking, "/apis/apps/v1/daemonsets", daemonOf);
-  const daemons = "value" in sets ? sets.value : [];
-  const own = daemons.find(({ isLevee }) => isLevee) ?? daemons[0];
+  const daemons = valueOr(sets, []);
+  const own = daemons.find(({ isLevee }) => isLevee) ?? daemons[0] ?? noDaemon;
   const names = nodes.filter(({ isLinux }) => isLinux).map(({ name }) => name);
-  const plugins = own?.isLevee === true ? await pluginCost(asking, names, metricsPort) : undefined;
+  const plugins = own.isLevee ? await pluginCost(asking, names, metricsPort) : undefined;
   return {
     nodes: names.map((name) => nodeShape(name, pods)),
-    limitBytes: own?.limitBytes ?? unlimitedBytes,
-    cpuMillis: own?.cpuMillis,
-    isLevee: own?.isLevee ?? false,
+    limitBytes: own.limitBytes ?? unlimitedBytes,
+    cpuMillis: own.cpuMillis,
+    isLevee: own.isLevee,
     plugins,
-    unseen: [
-      ...("value" in sets ? [] : [`DaemonSets: ${sets.why}`]),
-      ...(own === undefined && "value" in sets ? ["neither Levee nor Multus is installed; no limit is known"] : []),
-      ...(own?.isLevee === true && plugins === undefined ? ["no daemon told what its plugins cost"] : []),
-    ],
+    unseen: unseenOf(sets, own, plugins),
   };
+}
+
+const noDaemon: DaemonShape = { isLevee: false, limitBytes: undefined, cpuMillis: undefined };
+
+function unseenOf(sets: Seen<unknown>, own: DaemonShape, plugins: PluginCost | undefined): readonly string[] {
+  if (!("value" in sets)) return [`DaemonSets: ${sets.why}`];
+  if (own === noDaemon) return ["neither Levee nor Multus is installed; no limit is known"];
+  return own.isLevee && plugins === undefined ? ["no daemon told what its plugins cost"] : [];
 }
 
 interface PodShape {
