@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/base/clock.ts";
+import { fleetCommand, fleetUsage } from "./fleet/fleet-command.ts";
 import { readKeptStory } from "../src/sim/story/read-kept-story.ts";
 import { runStory } from "../src/sim/story/run-story.ts";
 import { storyOfSeed, type Story } from "../src/sim/story/story.ts";
@@ -13,6 +14,7 @@ import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
 const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N]
        npm run sim -- --seed N [--log]
        npm run sim -- --story FILE [--log]
+       npm run sim -- fleet [--help]
 
 Plays one story per seed: pods that come and go, with faults at random instants. Stops at the first seed that breaks a
 rule, and prints the shortest story that breaks it.
@@ -30,10 +32,12 @@ const everyMs = 2_000;
 process.exit(await main(process.argv.slice(2)));
 
 async function main(args: readonly string[]): Promise<number> {
+  const isFleet = args[0] === "fleet";
   if (args.includes("-h") || args.includes("--help")) {
-    process.stdout.write(usage);
+    process.stdout.write(isFleet ? fleetUsage : usage);
     return 0;
   }
+  if (isFleet) return await fleetCommand(args.slice(1));
   const asked = read(args);
   if (typeof asked === "string") {
     process.stderr.write(`Error: ${asked}\n\n${usage}`);

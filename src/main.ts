@@ -70,7 +70,11 @@ async function allOf(stream: NodeJS.ReadStream): Promise<string> {
   for await (const chunk of stream) {
     const part = Buffer.from(chunk as Uint8Array);
     bytes += part.length;
-    if (bytes > inputBytesMax) throw new Error(`Cannot read the input: it has more than ${inputBytesMax} bytes`);
+    // With an errno it is a failure of this input and no bug of the command.
+    if (bytes > inputBytesMax)
+      throw Object.assign(new Error(`Cannot read the input: it has more than ${inputBytesMax} bytes`), {
+        code: "EFBIG",
+      });
     chunks.push(part);
   }
   return Buffer.concat(chunks).toString("utf8");

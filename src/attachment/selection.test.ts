@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { keptWish } from "../base/annotations.ts";
 import { defaultNetworkOf, networkNameOf, parseSelection } from "./selection.ts";
 
 const pod = "web" as Namespace;
@@ -311,10 +312,15 @@ describe("parseSelection in JSON form with wrong types", () => {
     expect(error.message).toContain(`current value is ${value}`);
   });
 
-  test("refuses an annotation over the size of all annotations", () => {
-    expect(refusal(() => parse(`["${"x".repeat(300_000)}"]`)).message).toContain(
-      "it may have 262144 bytes and has 300004",
-    );
+  test("refuses an annotation that is too long, also one that was not kept", () => {
+    const long = `["${"x".repeat(300_000)}"]`;
+    for (const annotation of [long, keptWish(long)])
+      expect(refusal(() => parse(annotation)).message).toBe(
+        "parsePodNetworkAnnotation: the annotation may have at most 16384 characters: it has 300004",
+      );
+    const longest = `[{"name":"a","cni-args":{"x":"${"y".repeat(16_384 - 34)}"}}]`;
+    expect(keptWish(longest)).toBe(longest);
+    expect(parse(longest)).toHaveLength(1);
   });
 });
 
@@ -362,12 +368,14 @@ describe("parseSelection of random junk", () => {
 });
 
 test("parseSelection repeats no endless text in its errors, and looks at no more networks than there may be", () => {
-  for (const annotation of [`a${"-".repeat(200_000)}!`, `a@${"x".repeat(200_000)}`]) {
+  for (const annotation of [`a${"-".repeat(16_000)}!`, `a@${"x".repeat(16_000)}`]) {
     expect(refusal(() => parse(annotation)).message.length).toBeLessThan(1_000);
   }
   // The one that is wrong comes first, and is not looked at.
-  const many = refusal(() => parse(`A!,${"a,".repeat(100_000)}`));
-  expect(many.message).toBe("parsePodNetworkAnnotation: a pod may ask for at most 64 networks: it asks for 100002");
+  const many = refusal(() => parse(`A!,${"a,".repeat(8_000)}`));
+  expect(many.message).toBe("parsePodNetworkAnnotation: a pod may ask for at most 64 networks: it asks for 8002");
+  const objects = refusal(() => parse(`[{"name":"A!"}${',{"name":"a"}'.repeat(1_200)}]`));
+  expect(objects.message).toBe("parsePodNetworkAnnotation: a pod may ask for at most 64 networks: it asks for 1201");
 });
 
 describe("defaultNetworkOf", () => {

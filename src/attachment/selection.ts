@@ -1,6 +1,6 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
-import { defaultNetworkAnnotation } from "../base/annotations.ts";
 import { LeveeError } from "../base/errors.ts";
+import { defaultNetworkAnnotation, tooLongWish, wishCharsMax } from "../base/annotations.ts";
 import { firstChars } from "../base/short-text.ts";
 import { trimSpace } from "../base/trim-space.ts";
 import { ifnameBytesMax, kernelProblem } from "../cni/interface-name.ts";
@@ -19,13 +19,14 @@ const networksMax = 64;
  * them.
  */
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
+  const tooLong = tooLongWish(annotation);
+  if (tooLong !== undefined)
+    throw invalid(
+      `parsePodNetworkAnnotation: the annotation may have at most ${wishCharsMax} characters: it has ${shown(tooLong)}`,
+    );
   if (trimSpace(annotation) === "") return [];
   // Multus' own test for the grammar: the short form contains none of these characters.
-  const elements = /[[{"]/.test(annotation)
-    ? parseJsonForm(annotation, podNamespace)
-    : parseShortForm(annotation, podNamespace);
-  refuseTooMany(elements.length);
-  return elements;
+  return /[[{"]/.test(annotation) ? parseJsonForm(annotation, podNamespace) : parseShortForm(annotation, podNamespace);
 }
 
 function refuseTooMany(count: number): void {
@@ -63,9 +64,10 @@ function parseJsonForm(annotation: string, podNamespace: Namespace): SelectionEl
   if (kind !== "array") {
     throw invalid(`${jsonPrefix}json: cannot unmarshal ${kind} into Go value of type []*types.NetworkSelectionElement`);
   }
-  return arrayElements(text).map((element, index) =>
-    parseElement(element, { podNamespace, index, prefix: jsonPrefix }),
-  );
+  const elements = arrayElements(text);
+  // Here too, before they are read: so many elements would block the daemon.
+  refuseTooMany(elements.length);
+  return elements.map((element, index) => parseElement(element, { podNamespace, index, prefix: jsonPrefix }));
 }
 
 function readJson(annotation: string): JsonText {
@@ -79,7 +81,7 @@ function readJson(annotation: string): JsonText {
 
 function parseShortForm(annotation: string, podNamespace: Namespace): SelectionElement[] {
   const items = annotation.split(",");
-  // Check the count first: parsing 256 KiB of commas would block the daemon for half a second.
+  // Check the count first: parsing so many would block the daemon.
   refuseTooMany(items.length);
   return items.map((item) => parseShortItem(trimSpace(item), podNamespace));
 }

@@ -63,6 +63,14 @@ async function shell(line: string): Promise<Ended> {
 }
 
 describe("levee as a process", () => {
+  test("refuses an endless input, which is no bug of its own", async () => {
+    const { status, err } = await shell("$levee lint - < /dev/zero");
+    expect({ status, err }).toEqual({
+      status: 1,
+      err: "Error: Cannot read the input: it has more than 67108864 bytes (EFBIG)\n",
+    });
+  });
+
   test("writes all of a large answer into a slow pipe before it ends", async () => {
     const { status, out, err } = await shell("$levee ls -o json | (sleep 0.5; cat); exit ${PIPESTATUS[0]}");
     expect({ status, err }).toEqual({ status: 0, err: "" });

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 
-interface BackOffBounds {
+export interface BackOffBounds {
   /** The bound of the first pause; it doubles with every failure. */
   readonly firstMs: number;
   readonly longestMs: number;

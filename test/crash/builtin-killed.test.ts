@@ -48,6 +48,31 @@ function call(command: "ADD" | "DEL", through: readonly string[] = [], program?:
   return { status, output: `${stdout}${stderr}` };
 }
 
+const isSkipped = (name: string): boolean => ["execve", "exit_group", "brk", "rt_sigaction"].includes(name);
+
+/** The same of a run with its children: each name as often as the process with most calls of it has. */
+function instantsOfAll(): readonly (readonly [name: string, count: number])[] {
+  const log = join(folder, "strace");
+  expect(call("DEL", ["strace", "-f", "-o", log])).toMatchObject({ status: 0 });
+  const counts = new Map<string, number>();
+  for (const [, process = "", name = ""] of readFileSync(log, "utf8").matchAll(/^(\d+) +([a-z_0-9]+)\(/gmu)) {
+    const key = `${process} ${name}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const most = new Map<string, number>();
+  for (const [key, count] of counts) {
+    const name = key.split(" ")[1] ?? "";
+    most.set(name, Math.max(count, most.get(name) ?? 0));
+  }
+  return [...most]
+    .filter(([name]) => !isSkipped(name))
+    .flatMap(([name, count]) => range(count).map((at) => [name, at]));
+}
+
+function range(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
 /** Every system call of a whole run: its name, and its place among the calls of that name. */
 function instantsOf(command: "ADD" | "DEL"): readonly (readonly [name: string, count: number])[] {
   const log = join(folder, "strace");
@@ -62,15 +87,19 @@ function instantsOf(command: "ADD" | "DEL"): readonly (readonly [name: string, c
         counts.set(name, count);
         return [name, count] as const;
       })
-      .filter(([name]) => !["execve", "exit_group", "brk", "rt_sigaction"].includes(name))
+      .filter(([name]) => !isSkipped(name))
       // Every second one, by the seed the even or the odd ones: two runs of the tests have all of them.
       .filter((_, index) => index % 2 === seed % 2)
   );
 }
 
-function killedAt(command: "ADD" | "DEL", [name, count]: readonly [string, number]): Ended {
+function killedAt(
+  command: "ADD" | "DEL",
+  [name, count]: readonly [string, number],
+  options: readonly string[] = [],
+): Ended {
   const inject = `inject=${name}:signal=SIGKILL:when=${count}`;
-  return call(command, ["strace", "-o", "/dev/null", "-e", `trace=${name}`, "-e", inject]);
+  return call(command, ["strace", ...options, "-o", "/dev/null", "-e", `trace=${name}`, "-e", inject]);
 }
 
 /** Leases, ports of the bridge, interfaces of the container. */
@@ -119,5 +148,22 @@ test.skipIf(Bun.which("strace") === null)(
       killedAt("DEL", instant);
       expect([instant, call("DEL"), left()]).toEqual([instant, { status: 0, output: "" }, []]);
     });
+  },
+);
+
+test.skipIf(Bun.which("strace") === null)(
+  "a DEL whose child is killed before any of its system calls deletes the link itself, or the next DEL does",
+  () => {
+    expect(call("ADD")).toMatchObject({ status: 0 });
+    const instants = instantsOfAll();
+    // Only the child ends with its parent, and closes what it has of it.
+    const ofChild = instants.filter(([name]) => ["prctl", "close_range", "dup2"].includes(name));
+    expect(ofChild.length).toBeGreaterThan(4);
+    for (const instant of instants) {
+      expect(call("ADD")).toMatchObject({ status: 0 });
+      const { status } = killedAt("DEL", instant, ["-f"]);
+      if (ofChild.includes(instant)) expect([instant, status, left()]).toEqual([instant, 0, []]);
+      expect([instant, call("DEL"), left()]).toEqual([instant, { status: 0, output: "" }, []]);
+    }
   },
 );

@@ -11,13 +11,19 @@ import { until } from "./until.ts";
 const kubernetesBin = join(peerFolder("k8s", "v1.34.5"), "bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
 const stopMs = 5_000;
+/** Before it is ready, the server reads all objects: 50,000 pods take a minute where other tests run. */
+const readyMsMax = 240_000;
 export const mergePatch = "application/merge-patch+json";
 /** May do everything. */
 export const adminToken = "policy-admin";
 /** Persons with a login of their own: alice is of the group sre, carol of the group readers, bob of none. */
 export const personTokens = { alice: "policy-alice", bob: "policy-bob", carol: "policy-carol" } as const;
+/** A daemon of Levee as a pod: the API server queues requests of service accounts apart from those of persons. */
+export const daemonToken = "policy-daemon";
+export const daemonUser = "system:serviceaccount:levee-system:levee";
 const tokenLines = [
   `${adminToken},admin,admin,system:masters`,
+  `${daemonToken},${daemonUser},${daemonUser},"system:serviceaccounts,system:serviceaccounts:levee-system"`,
   `${personTokens.alice},alice,alice,sre`,
   `${personTokens.bob},bob,bob`,
   `${personTokens.carol},carol,carol,readers`,
@@ -61,20 +67,25 @@ export class PolicyServer {
   readonly #children: ChildProcess[] = [];
   #apiServer: ChildProcess | undefined;
   #apiServerArgs: readonly string[] = [];
-  readonly #isAudited: boolean;
+  readonly #auditPolicy: object | undefined;
   #url = "";
   #etcdUrl = "";
   #log = "";
 
-  private constructor(folder: string, isAudited: boolean) {
+  private constructor(folder: string, policy: object | undefined) {
     this.#folder = folder;
-    this.#isAudited = isAudited;
+    this.#auditPolicy = policy;
   }
 
-  /** With `audit` it writes down every request that changes something (`guard/audit.ts` reads that). */
-  static async start(options: { readonly audit?: boolean } = {}): Promise<PolicyServer> {
+  /**
+   * With `audit` it writes down every request that changes something (`guard/audit.ts` reads that), or what a policy of
+   * the caller's own says.
+   */
+  static async start(options: { readonly audit?: boolean | object } = {}): Promise<PolicyServer> {
+    const { audit = false } = options;
+    const policy = typeof audit === "object" ? audit : audit ? auditPolicy : undefined;
     const folder = await mkdtemp(join(tmpdir(), "levee-policy-"));
-    const server = new PolicyServer(folder, options.audit === true);
+    const server = new PolicyServer(folder, policy);
     try {
       await server.#boot();
       return server;
@@ -87,6 +98,10 @@ export class PolicyServer {
   /** Where etcd takes requests of its own, for a test that needs tens of thousands of objects within seconds. */
   get etcdUrl(): string {
     return this.#etcdUrl;
+  }
+
+  get apiServerPid(): number {
+    return this.#apiServer?.pid ?? 0;
   }
 
   get url(): string {
@@ -213,20 +228,20 @@ export class PolicyServer {
       ...["--service-account-key-file", file("sa.key"), "--service-account-signing-key-file", file("sa.key")],
       ...["--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16"],
       ...["--allow-privileged", "--disable-admission-plugins=ServiceAccount"],
-      ...(this.#isAudited ? await this.#auditArgs() : []),
+      ...(this.#auditPolicy === undefined ? [] : await this.#auditArgs(this.#auditPolicy)),
     ];
     await this.startApiServer();
   }
 
   /** Blocking: the log has a request before its sender has the answer. */
-  async #auditArgs(): Promise<readonly string[]> {
+  async #auditArgs(policy: object): Promise<readonly string[]> {
     const file = join(this.#folder, "audit-policy.json");
-    await writeFile(file, JSON.stringify(auditPolicy));
+    await writeFile(file, JSON.stringify(policy));
     return [`--audit-policy-file=${file}`, `--audit-log-path=${this.auditFile}`, "--audit-log-mode=blocking"];
   }
 
   async #untilReady(): Promise<void> {
-    const endsMs = performance.now() + 90_000;
+    const endsMs = performance.now() + readyMsMax;
     for (;;) {
       if (this.kubectl(["get", "--raw", "/readyz"]).status === 0) return;
       const dead = this.#children.find((child) => child.exitCode !== null);

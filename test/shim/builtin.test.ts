@@ -131,6 +131,21 @@ test("a plugin whose IPAM is a program of its own, or of another version, runs a
   expect(existsSync(sandbox.path("leases"))).toBe(false);
 });
 
+test("the outcome of a DEL comes when both ends of the pair are gone, and its process that still waits ends soon", async () => {
+  const plugin = "bridge" as PluginType;
+  const changes = { stdin: '{"cniVersion":"1.0.0","name":"n","type":"bridge"}' };
+  const { env } = order(plugin, []);
+  const host = `lvd${process.pid}`;
+  for (let turn = 0; turn < 20; turn += 1) {
+    ipIn(netns, "link", "add", "eth0", "up", "type", "veth", "peer", "name", host, "netns", "1");
+    const outcome = await run(plugin, ["bridge any 1.9.1"], { ...changes, env: { ...env, CNI_COMMAND: "DEL" } });
+    expect([existsSync(`/sys/class/net/${host}`), ipIn(netns, "link").includes("eth0")]).toEqual([false, false]);
+    expect(outcome).toMatchObject({ exitCode: 0, builtIn: "1.9.1", stderr: "" });
+  }
+  const children = (): string => readFileSync(`/proc/${shim.pid}/task/${shim.pid}/children`, "utf8");
+  await eventually(() => children() === "", "no process is left");
+});
+
 test("VERSION is answered by the built-in only where the word lets it", async () => {
   const { env } = order(loopback, []);
   const version = { env: { ...env, CNI_COMMAND: "VERSION" }, stdin: '{"cniVersion":"1.0.0"}' };

@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
-import type { PluginType } from "../../src/base/brand.ts";
+import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { numberField } from "../../src/wire/frame.ts";
-import { encodeReap, encodeRoutes, encodeRun, encodeStat, readHandIdentity } from "../../src/wire/messages.ts";
+import {
+  encodeReap,
+  encodeRoutes,
+  encodeRun,
+  encodeStat,
+  readHandIdentity,
+  type RunOrder,
+} from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
 import { eventually, ipIn, isAlive, Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
@@ -31,6 +38,14 @@ async function connect(): Promise<Peer> {
   expect(identity.pid).toBe(hand.pid);
   peer.welcome(60_000);
   return peer;
+}
+
+/** By a plugin that is built in. */
+function deleteOfPair(netns: NetnsPath): RunOrder {
+  ipIn(netns, "link", "add", "eth0", "type", "veth", "peer", "name", "other");
+  const { env, ...rest } = sandbox.run("bridge" as PluginType);
+  const stdin = '{"cniVersion":"1.0.0","name":"n","type":"bridge"}';
+  return { ...rest, env: { ...env, CNI_COMMAND: "DEL", CNI_NETNS: netns }, stdin, builtins: ["bridge any 1.9.1"] };
 }
 
 test("runs plugins for any container and namespace, and obeys ROUTES, STAT and REAP", async () => {
@@ -170,6 +185,10 @@ test.skipIf(!existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes"))(
     const outcome = readOutcome(await peer.expect("OUTCOME"));
     expect(Buffer.from(outcome.stdout).toString().trim()).toEndWith(`-resident/levee-delegates`);
     expect(outcome.cgroupLimit).toBe(limit);
+    // A DEL has a child that waits for the kernel. Here it ends before the outcome comes.
+    peer.send(encodeRun(2, deleteOfPair(sandbox.netns("pair"))));
+    expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ exitCode: 0, builtIn: "1.9.1" });
+    expect(readFileSync(`${ownCgroup}/levee-delegates/cgroup.procs`, "utf8")).toBe("");
     hand.signal("SIGTERM");
     await hand.exited;
     expect(existsSync(`${ownCgroup}/levee-delegates`)).toBe(false);

@@ -46,8 +46,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a refused watch is asked for again without a pause",
     file: "src/kube/watch/reflector.ts",
-    from: "backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs })",
-    to: "0 * backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs })",
+    from: "backOffMs(this.#options.clock, this.#failures, pause)",
+    to: "0 * backOffMs(this.#options.clock, this.#failures, pause)",
     rule: "api-load",
     seed: 18,
   },

@@ -1,16 +1,21 @@
 //! The container's interface, as plugins with one link treat it: ADD gives it addresses, CHECK looks at it, DEL removes it.
 
+use std::ffi::CString;
+use std::io;
+
 use crate::builtin::args;
 use crate::builtin::conf::Conf;
 use crate::builtin::go::address::mac_text;
 use crate::builtin::go::words::{errno_words, link_words};
 use crate::builtin::ipam::Ipam;
-use crate::builtin::kernel::links::{delete_link, link_by_name, Link};
+use crate::builtin::kernel::links::{link_by_name, Link};
 use crate::builtin::kernel::namespaces::{Namespace, NoNamespace};
+use crate::builtin::kernel::removal::remove_link;
 use crate::builtin::kernel::validate::{validate_ips, validate_routes};
 use crate::builtin::result::{CniResult, Interface};
 use crate::builtin::{Edition, Failure, PluginCall, Unsupported};
 use crate::net::netlink::Netlink;
+use crate::net::netns::own_names;
 use crate::sys;
 
 /// The MAC address that the call asks for, as it is written. The variable counts before the configuration, and the
@@ -113,11 +118,20 @@ pub fn remove(call: &PluginCall) -> Result<(), String> {
         Err(NoNamespace::Gone(_)) => return Ok(()),
         other => other.map_err(NoNamespace::message)?,
     };
-    match link_by_name(&container.netlink, &call.ifname) {
-        Ok(_) => {}
+    let index = match index_of(&container.netlink, &call.ifname) {
+        Ok(index) => index,
         Err(error) if error.raw_os_error() == Some(sys::ENODEV) => return Ok(()),
         Err(error) => return Err(format!("failed to lookup \"{}\": {}", call.ifname, link_words(&error))),
-    }
-    delete_link(&container.netlink, &call.ifname)
+    };
+    remove_link(&container, index)
         .map_err(|error| format!("failed to delete \"{}\": {}", call.ifname, errno_words(&error)))
+}
+
+/// Of a link that is there, without the kernel's lock on all links, for which deletes stand in line. That a link is not
+/// there counts only under the lock: another process may be removing it. The process must be in the namespace.
+fn index_of(netlink: &Netlink, name: &str) -> io::Result<u32> {
+    let is_listed = own_names().map_or(false, |names| names.iter().any(|known| known == name.as_bytes()));
+    // The kernel would look for a module of a name that it does not know.
+    let index = CString::new(name).ok().filter(|_| is_listed).and_then(|name| sys::interface_index(&name).ok());
+    index.map_or_else(|| link_by_name(netlink, name).map(|link| link.index), Ok)
 }

@@ -1,7 +1,7 @@
 //! rtnetlink messages as bytes, and the socket that sends them and reads the answers: only what routes and links need.
 
 use std::io;
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use crate::sys;
 
@@ -28,6 +28,8 @@ const NLM_F_DUMP_INTR: u16 = 0x10;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NETLINK_ROUTE: i32 = 0;
+/// The group of changes of links, as a bit.
+const RTMGRP_LINK: u32 = 1;
 const HEADER_BYTES: usize = 16;
 /// The kernel's answers are at most 32 KiB each.
 const ANSWER_BYTES: usize = 64 * 1024;
@@ -129,6 +131,24 @@ impl Netlink {
         Ok(Netlink { socket: unsafe { OwnedFd::from_raw_fd(socket) } })
     }
 
+    /// A socket that receives every change of links in the namespace of this process.
+    pub fn open_for_link_changes() -> io::Result<Netlink> {
+        let netlink = Netlink::open()?;
+        sys::join_netlink_groups(netlink.socket.as_raw_fd(), RTMGRP_LINK).map(|()| netlink)
+    }
+
+    /// Waits for the next changes, and passes each of them on.
+    pub fn next_changes(&self, each: &mut dyn FnMut(u16, &[u8])) -> io::Result<()> {
+        let mut changes = vec![0; ANSWER_BYTES];
+        let count = sys::read_some(self.socket.as_raw_fd(), &mut changes)?;
+        for part in parts(&changes[..count]) {
+            if let Part::Payload(kind, payload) = part {
+                each(kind, payload);
+            }
+        }
+        Ok(())
+    }
+
     /// Sends a change and waits for its acknowledgement.
     pub fn change(&self, request: &[u8]) -> io::Result<()> {
         self.ask(request, &mut |_, _| {}).map(drop)
@@ -155,6 +175,12 @@ impl Netlink {
                 }
             }
         }
+    }
+}
+
+impl AsRawFd for Netlink {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 }
 

@@ -3,7 +3,7 @@
 //! a message.
 
 use std::io;
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::time::Instant;
 
 use crate::base::clock::ms;
@@ -121,7 +121,6 @@ impl Job for ForkedJob {
 /// A pipe as (our end, the child's end). Our end does not block.
 pub fn pipe_to_child() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read_end, write_end) = sys::pipe()?;
-    let (read_end, write_end) = unsafe { (OwnedFd::from_raw_fd(read_end), OwnedFd::from_raw_fd(write_end)) };
     sys::set_nonblocking(read_end.as_raw_fd())?;
     Ok((read_end, write_end))
 }

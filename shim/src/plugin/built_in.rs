@@ -16,6 +16,8 @@ pub struct BuiltIn<'a> {
     /// The version of the program that it stands in for.
     pub version: &'a str,
     pub stand_ins: &'a StandIns,
+    /// Whether its own children end first, as the run's cgroup can be removed only after them.
+    pub waits_for_children: bool,
 }
 
 impl Body for BuiltIn<'_> {
@@ -30,7 +32,9 @@ impl Body for BuiltIn<'_> {
         };
         // From here on this is the plugin.
         *trouble = None;
-        sys::exit_now(self.carry_out(&work))
+        let code = self.carry_out(&work);
+        while self.waits_for_children && sys::next_exit(0).is_some() {}
+        sys::exit_now(code)
     }
 }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
 use crate::base::trace::Trace;
@@ -49,11 +49,11 @@ pub enum Trouble {
 
 pub fn start(body: &dyn Body, cgroups: &Cgroups) -> Result<Process, Trouble> {
     let parent = std::process::id() as i32;
-    let (stdin_end, stdin) = pipe()?;
-    let (stdout, stdout_end) = pipe()?;
-    let (stderr, stderr_end) = pipe()?;
+    let (stdin_end, stdin) = sys::pipe()?;
+    let (stdout, stdout_end) = sys::pipe()?;
+    let (stderr, stderr_end) = sys::pipe()?;
     // The child says here why it is no plugin. The end without a word means that the plugin runs.
-    let (trouble, trouble_end) = pipe()?;
+    let (trouble, trouble_end) = sys::pipe()?;
     let (child, procs) = match cgroups.leaf.map(sys::fork_into) {
         Some(Ok(child)) => (child, cgroups.procs.filter(|_| !cgroups.is_leaf_below)),
         // The kernel has no such call, or the leaf is gone.
@@ -98,12 +98,6 @@ fn settle(parent: i32, ends: [RawFd; 3], cgroup_procs: Option<RawFd>) -> io::Res
     }
     sys::reset_signals();
     Ok(())
-}
-
-/// A pipe as (read end, write end).
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (read_end, write_end) = sys::pipe()?;
-    Ok(unsafe { (OwnedFd::from_raw_fd(read_end), OwnedFd::from_raw_fd(write_end)) })
 }
 
 impl Trouble {

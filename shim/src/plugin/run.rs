@@ -115,9 +115,10 @@ impl Run {
             Some(version) => version,
             None => return,
         };
-        // It starts no process that could leave its group. Where runs are charged to another cgroup, a leaf gets it there.
+        // No child of it can leave its group. Where runs are charged to another cgroup, a leaf gets it there.
         let wants_leaf = self.surroundings.cgroup_procs.is_some();
-        match self.start(&BuiltIn { order: &order, version, stand_ins }, wants_leaf) {
+        let body = BuiltIn { order: &order, version, stand_ins, waits_for_children: wants_leaf };
+        match self.start(&body, wants_leaf) {
             Ok(()) => self.say(tag::BUILT_IN, version),
             Err(Trouble::Unsupported(reason)) => {
                 self.say(tag::NOT_BUILT_IN, &reason);

@@ -83,13 +83,11 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::io::FromRawFd;
 
     fn written(bytes: &[u8], bytes_max: usize, keep: Keep) -> Stream {
         let (read_end, write_end) = sys::pipe().unwrap();
-        sys::set_nonblocking(read_end).unwrap();
-        let mut stream = Stream::new(unsafe { OwnedFd::from_raw_fd(read_end) }, bytes_max, keep);
-        let write_end = unsafe { OwnedFd::from_raw_fd(write_end) };
+        sys::set_nonblocking(read_end.as_raw_fd()).unwrap();
+        let mut stream = Stream::new(read_end, bytes_max, keep);
         for chunk in bytes.chunks(1000) {
             sys::write_some(write_end.as_raw_fd(), chunk).unwrap();
             stream.read();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::raw::{c_int, c_long, c_uint, c_void};
-use std::os::unix::io::RawFd;
+use std::os::unix::io::{FromRawFd, OwnedFd, RawFd};
 
 use super::{check, SOCK_CLOEXEC};
 
@@ -44,10 +44,10 @@ extern "C" {
 }
 
 /// A pipe as (read end, write end), both closed on exec.
-pub fn pipe() -> io::Result<(RawFd, RawFd)> {
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
     check(unsafe { pipe2(fds.as_mut_ptr(), SOCK_CLOEXEC) })?;
-    Ok((fds[0], fds[1]))
+    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 
 /// Puts a descriptor in the place of another one. The copy stays open on exec.

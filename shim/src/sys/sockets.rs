@@ -34,6 +34,16 @@ pub struct UnixAddress {
     path: [u8; 108],
 }
 
+/// `struct sockaddr_nl`.
+#[repr(C)]
+#[derive(Default)]
+struct NetlinkAddress {
+    family: u16,
+    padding: u16,
+    number: u32,
+    groups: u32,
+}
+
 impl UnixAddress {
     /// None if the path is too long.
     pub fn of(path: &Path) -> Option<UnixAddress> {
@@ -51,6 +61,7 @@ extern "C" {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     fn connect(fd: c_int, address: *const c_void, length: u32) -> c_int;
     fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut u32) -> c_int;
+    fn bind(fd: c_int, address: *const c_void, length: u32) -> c_int;
     fn unshare(kinds: c_int) -> c_int;
     fn setns(fd: c_int, kind: c_int) -> c_int;
     fn if_nametoindex(name: *const c_char) -> c_uint;
@@ -81,6 +92,15 @@ pub fn netns_cookie(fd: RawFd) -> io::Result<u64> {
     let pointer: *mut u64 = &mut cookie;
     check(unsafe { getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, pointer.cast(), &mut length) })?;
     Ok(cookie)
+}
+
+/// From now on a netlink socket also receives what the kernel tells these groups, one bit each. The kernel chooses the
+/// socket's own number, without which it hears nothing.
+pub fn join_netlink_groups(fd: RawFd, groups: u32) -> io::Result<()> {
+    let address = NetlinkAddress { family: AF_NETLINK as u16, groups, ..NetlinkAddress::default() };
+    let length = std::mem::size_of::<NetlinkAddress>() as u32;
+    let pointer: *const NetlinkAddress = &address;
+    check(unsafe { bind(fd, pointer.cast(), length) }).map(drop)
 }
 
 pub fn enter_netns(fd: RawFd) -> io::Result<()> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { answer, ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
@@ -92,6 +93,20 @@ describe("levee lint on files", () => {
     expect(out).toContain("a%2C b.yaml,line=7,endLine=7,col=6,endColumn=12,title=levee lint LVN0301::");
   });
 
+  test("a pipe or a device ends with 2 and is never read, as it may have no end", async () => {
+    const pipe = join(folder, "pipe.yaml");
+    spawnSync("mkfifo", [pipe]);
+    for (const path of [pipe, "/dev/zero"]) {
+      const { status, err } = await levee([path]);
+      expect(status).toBe(2);
+      expect(err).toContain(`Cannot read ${path}: it is neither a file nor a folder`);
+      expect(err).toContain(`levee lint - < ${path}`);
+    }
+    // In a folder it is no manifest.
+    write("lan.yaml", broken);
+    expect((await levee([folder])).out).toContain("of 1 file;");
+  });
+
   test("wrong command lines end with 2", async () => {
     for (const argv of [
       [],
@@ -124,6 +139,17 @@ describe("levee lint -k", () => {
     expect(out).toContain("its namePrefix were not applied");
     expect(out).toContain("LVN0207 NetworkAttachmentDefinition live/net");
     expect(out).toContain("LVN0301 NetworkAttachmentDefinition live/lan");
+  });
+
+  test("a link to an endless device is a finding", async () => {
+    const path = write("prod/kustomization.yaml", "resources: [zero.yaml, lan.yaml]\n");
+    symlinkSync("/dev/zero", join(folder, "prod/zero.yaml"));
+    write("prod/lan.yaml", broken);
+    const { status, out } = await levee(["-k", dirname(path)]);
+    expect(status).toBe(1);
+    const zero = join(folder, "prod/zero.yaml");
+    expect(out).toContain(`${zero}:1:1: error LVN0101 ${zero}: Cannot read ${zero} as it must be a regular file`);
+    expect(out).toContain("LVN0301");
   });
 });
 

@@ -1,5 +1,7 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { LeveeError } from "../../base/errors.ts";
+import { readRegularFile } from "../../base/regular-file.ts";
 import { usageFailure } from "../failure.ts";
 import { fileFinding, joinSources, only, readLintSource, startOf, type LintSources } from "./lint-sources.ts";
 
@@ -26,7 +28,11 @@ async function fromInput(input: (() => Promise<string>) | undefined): Promise<Li
 async function filesAt(path: string): Promise<readonly string[]> {
   const facts = await stat(path).catch(() => undefined);
   if (facts === undefined) throw usageFailure(`Cannot read ${path}: there is no such file or folder`, "give its path");
-  return facts.isDirectory() ? await manifestsBelow(path) : [path];
+  if (facts.isDirectory()) return await manifestsBelow(path);
+  // A pipe may have no end, and its reader cannot be interrupted.
+  if (!facts.isFile())
+    throw usageFailure(`Cannot read ${path}: it is neither a file nor a folder`, `levee lint - < ${path}`);
+  return [path];
 }
 
 /** Symbolic links are not followed, so a folder that contains itself ends. */
@@ -48,10 +54,17 @@ async function manifestsBelow(folder: string): Promise<readonly string[]> {
 const skipped: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 export async function readFileSource(file: string, namespace?: string): Promise<LintSources> {
-  const { size } = await stat(file);
-  if (size > fileBytesMax)
-    return only(
-      fileFinding("LVN0101", startOf(file), `the file has ${size} bytes, and at most ${fileBytesMax} are read`),
-    );
-  return readLintSource(file, await readFile(file, "utf8"), namespace);
+  const text = await manifestText(file);
+  return typeof text === "string" ? readLintSource(file, text, namespace) : text;
+}
+
+/** The text of a file, or the finding that it has none: repositories of others may link to a device. */
+export async function manifestText(file: string): Promise<string | LintSources> {
+  try {
+    const bytes = await readRegularFile(file, { bytesMax: fileBytesMax, followLinks: true });
+    return bytes.toString("utf8");
+  } catch (thrown) {
+    if (!(thrown instanceof LeveeError)) throw thrown;
+    return only(fileFinding("LVN0101", startOf(file), thrown.message));
+  }
 }

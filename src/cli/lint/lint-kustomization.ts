@@ -1,8 +1,8 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { join, normalize } from "node:path";
 import { parseDocument } from "yaml";
 import { usageFailure } from "../failure.ts";
-import { readFileSource } from "./lint-files.ts";
+import { manifestText, readFileSource } from "./lint-files.ts";
 import { fileFinding, joinSources, only, startOf, type LintSources } from "./lint-sources.ts";
 import { YamlFields } from "./yaml-fields.ts";
 
@@ -44,11 +44,9 @@ async function readFolder(folder: string, outer: string | undefined, walk: Walk)
   const real = await realpath(path);
   if (walk.seen.has(real) || walk.depth > depthMax) return joinSources([]);
   walk.seen.add(real);
-  const document = parseDocument(await readFile(path, "utf8"), {
-    prettyErrors: false,
-    uniqueKeys: false,
-    logLevel: "silent",
-  });
+  const text = await manifestText(path);
+  if (typeof text !== "string") return text;
+  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
   const [error] = document.errors;
   if (error !== undefined)
     return only(fileFinding("LVN0101", startOf(path), `the file cannot be read: ${error.message}`));

@@ -78,13 +78,13 @@ export function parseNetwork(item: string, podNamespace: string): NetworkChoice 
   if (more.length > 0 || parts.length > 2) {
     throw usageFailure(
       `Cannot use ${JSON.stringify(item)} as a network: it must look like [NAMESPACE/]NAME[@INTERFACE]`,
-      "--networks lan,dmz@data0",
+      "lan, shop/lan or lan@data0",
     );
   }
   if (ifname !== undefined && !interfaceName.test(ifname)) {
     throw usageFailure(
       `Cannot use ${JSON.stringify(ifname)} as an interface name: it must be 1 to 15 characters without spaces, slashes and colons`,
-      "--networks lan,dmz@data0",
+      "lan, shop/lan or lan@data0",
     );
   }
   const namespace = parts.length === 2 ? (parts[0] ?? "") : podNamespace;

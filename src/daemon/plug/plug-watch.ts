@@ -45,7 +45,11 @@ export class PlugWatch implements Service {
 
   constructor(needs: PlugWatchNeeds) {
     this.#needs = needs;
-    this.#queue = new PlugQueue(needs.clock, (token) => this.#serve(token));
+    this.#queue = new PlugQueue({
+      clock: needs.clock,
+      namespaceOf: (token) => needs.journal.findByToken(token)?.pod.namespace ?? "",
+      serve: (token) => this.#serve(token),
+    });
   }
 
   /** Also the rest of changes that the last daemon left is done, even where `hotPlug` is off by now. */

@@ -54,6 +54,7 @@ export class ClusterView {
       resource: "pods",
       path: "/api/v1/pods",
       query: { fieldSelector: `spec.nodeName=${nodeName}` },
+      isOneOfMany: true,
       project: (object) => projectPod(object, this.#texts, isNamed),
       isSame: samePod,
     });
@@ -64,6 +65,7 @@ export class ClusterView {
       logger,
       resource: "network-attachment-definitions",
       path: `${networksGroup}/network-attachment-definitions`,
+      isOneOfMany: true,
       project: (object) => {
         const network = projectNetwork(object, this.#texts);
         return network === undefined ? undefined : budget.fit(network);

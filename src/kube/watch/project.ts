@@ -10,6 +10,7 @@ import {
   resourceNameAnnotation,
   uplinkAnnotation,
   uplinkVlanAnnotation,
+  keptWish,
 } from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
@@ -35,6 +36,9 @@ const networkAnnotations = [resourceNameAnnotation, deviceRequestAnnotation, upl
 /** A domain of 253, a slash and a name of 63. A longer text names no resource, and would be kept for long. */
 const resourceNameCharsMax = 317;
 
+/** Twice what 64 networks take. Whoever may create pods could write a longer one; the repair of statuses replaces it. */
+const statusCharsMax = 32_768;
+
 const noGate = Object.freeze({});
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -52,13 +56,14 @@ export function projectPod(value: unknown, texts: SharedTexts, isNamed: NamesPod
   const name = textOf(metadata["name"]);
   const namespace = texts.share(textOf(metadata["namespace"]));
   if (name === "" || namespace === "") return undefined;
-  const annotations = pick(metadata["annotations"], podAnnotations, leanStatus);
+  const annotations = pick(metadata["annotations"], podAnnotations, keptText);
   // The API server has checked these names, so the brands are right.
   return {
     namespace: namespace as Namespace,
     name: name as PodName,
     uid: textOf(metadata["uid"]) as PodUid,
-    annotations,
+    // Any number of pods that have ended may name this node, as the kubelet refuses those that are too many.
+    annotations: /^(?:Succeeded|Failed)$/u.test(textOf(status["phase"])) ? noAnnotations : annotations,
     priority: isNamed(namespace, objectOf(metadata["labels"])) ? namedPriority : priorityOf(spec),
     isStatic: isStatic(annotations),
     phase: texts.share(textOf(status["phase"])),
@@ -137,9 +142,11 @@ function pick(
   return count === 0 ? noAnnotations : found;
 }
 
-/** One third of a status in Multus' form is indents. Annotations that people write stay as they are. */
-function leanStatus(text: string, key: string): string {
-  return key === networkStatusAnnotation ? withoutIndents(text) : text;
+/** One third of a status in Multus' form is indents. What people write stays as it is, within bounds. */
+function keptText(text: string, key: string): string | undefined {
+  if (key === networksAnnotation || key === defaultNetworkAnnotation) return keptWish(text);
+  const lean = key === networkStatusAnnotation ? withoutIndents(text) : text;
+  return lean.length > statusCharsMax ? undefined : lean;
 }
 
 function sameAnnotations(

@@ -15,6 +15,8 @@ export interface ReflectorOptions<T extends Named> {
   readonly query?: Readonly<Record<string, string>>;
   /** Whether the server keeps the resource in memory, as it does with all but events; then a quiet watch has bookmarks. */
   readonly isCached?: boolean;
+  /** Every node has one, so that they must not all come back to the server at once. */
+  readonly isOneOfMany?: boolean;
   /** Returns the needed fields of an object; undefined for one that cannot be used. */
   readonly project: (object: unknown) => T | undefined;
   readonly isSame: (left: T, right: T) => boolean;

@@ -1,8 +1,9 @@
 import { deadline } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import { KubeError, kubeStatusOf } from "../client/api.ts";
-import { backOffMs } from "../back-off.ts";
+import { backOffMs, type BackOffBounds } from "../back-off.ts";
 import { Comparison, type Listed } from "./comparison.ts";
+import { followPause } from "./follow-pause.ts";
 import { listCached } from "./list-cached.ts";
 import { listPages } from "./list-pages.ts";
 import { keyOf, ObjectStore, type Named } from "./object-store.ts";
@@ -22,7 +23,6 @@ const goodWatchMs = 60_000;
 const streamedListMs = 60_000;
 /** After this many consecutive refusals a new list is taken. */
 const refusalsMax = 3;
-const pause = { firstMs: 500, longestMs: 30_000 };
 
 /**
  * A local copy of one resource that follows the API server: a list, then a watch from there on. Where the server can, one
@@ -96,24 +96,24 @@ export class Reflector<T extends Named> {
 
   async #follow(): Promise<void> {
     while (!this.#isClosed) {
-      const afterMs = await this.#followOnce();
+      const pause = await this.#followOnce();
       if (this.#isClosed) return;
       this.#failures += 1;
-      await this.#sleep(backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs }));
+      await this.#sleep(backOffMs(this.#options.clock, this.#failures, pause));
     }
   }
 
-  /** Takes a list if one is due, then one watch to its end. Resolves with the pause that the server asks for. */
-  async #followOnce(): Promise<number | undefined> {
+  /** Takes a list if one is due, then one watch to its end. Resolves with the bounds of the pause after it. */
+  async #followOnce(): Promise<BackOffBounds> {
     try {
       if (this.#position === undefined && !this.#isStreaming) await this.#takeList();
       await this.#watch();
-      return undefined;
+      return followPause(this.#options, this.#health);
     } catch (thrown) {
-      if (this.#isClosed || thrown === restart) return undefined;
+      if (this.#isClosed || thrown === restart) return followPause(this.#options, this.#health);
       if (this.#stopsStreaming(thrown)) return await this.#followOnce();
       this.#failed(thrown);
-      return thrown instanceof KubeError ? thrown.retryAfterMs : undefined;
+      return followPause(this.#options, this.#health, thrown);
     }
   }
 

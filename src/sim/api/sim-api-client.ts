@@ -50,9 +50,9 @@ export class SimApiClient implements FollowableApi {
   }
 
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
-    this.#api.count("watch");
-    await this.#travel(options.signal, options.idleMs);
     const url = new URL(path, "http://localhost");
+    this.#api.count(url.searchParams.has("sendInitialEvents") ? "streamed list" : "watch");
+    await this.#travel(options.signal, options.idleMs);
     const list = url.searchParams.has("sendInitialEvents") ? this.#listOf(url) : undefined;
     const asked = Number(url.searchParams.get("resourceVersion") ?? 0);
     const version = list === undefined ? asked : Number(list.metadata.resourceVersion);

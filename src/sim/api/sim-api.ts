@@ -36,7 +36,7 @@ class Resource {
 /** The API server of a simulated cluster: objects with real resourceVersions, and the past that its cache still shows. */
 export class SimApi {
   readonly trouble: ApiTrouble = { isAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs };
-  /** Requests so far, by what they are: `list`, `watch`, `get`, `patch`, `post`. */
+  /** Requests so far, by what they are: `list`, `watch`, `streamed list` for a watch that begins with one, `get`, `patch`, `post`. */
   readonly requests = new Map<string, number>();
   readonly #time: SimTime;
   readonly #historyMax: number;
@@ -56,7 +56,7 @@ export class SimApi {
   }
 
   count(what: string): void {
-    if (what === "list" || what === "watch") this.#say({ kind: "api", what });
+    if (what === "list" || what === "watch" || what === "streamed list") this.#say({ kind: "api", what });
     this.requests.set(what, (this.requests.get(what) ?? 0) + 1);
   }
 

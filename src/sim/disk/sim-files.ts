@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Seeded } from "../time/seeded.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import { SimInode } from "./sim-inode.ts";
@@ -34,7 +34,8 @@ export class SimFiles {
   };
   readonly #time: SimTime;
   readonly #seeded: Seeded;
-  readonly #folders = new Set<string>();
+  /** The names in each folder. */
+  readonly #folders = new Map<string, Set<string>>();
   readonly #watchers = new Map<string, Set<() => void>>();
   #names = new Map<string, SimInode>();
   #durableNames = new Map<string, SimInode>();
@@ -71,15 +72,15 @@ export class SimFiles {
     if (this.#folders.has(path)) return undefined;
     const above = dirname(path);
     const first = above === path ? undefined : this.makeFolder(above);
-    this.#folders.add(path);
+    this.#folders.set(path, new Set());
+    this.#folders.get(above)?.add(basename(path));
     return first ?? path;
   }
 
   namesIn(folder: string): string[] {
-    if (!this.#folders.has(folder)) throw diskError("ENOENT", folder);
-    const prefix = `${folder}/`;
-    const inside = [...this.#names.keys(), ...this.#folders].filter((path) => path.startsWith(prefix));
-    return [...new Set(inside.map((path) => path.slice(prefix.length).split("/", 1)[0] ?? ""))].toSorted();
+    const names = this.#folders.get(folder);
+    if (names === undefined) throw diskError("ENOENT", folder);
+    return [...names].toSorted();
   }
 
   create(path: string): SimInode {
@@ -146,7 +147,9 @@ export class SimFiles {
     const kept = this.#seeded.whole(0, this.#changes.length);
     for (const change of this.#changes.slice(0, kept)) keep(this.#durableNames, change);
     this.#changes = [];
+    for (const path of this.#names.keys()) this.#folders.get(dirname(path))?.delete(basename(path));
     this.#names = new Map(this.#durableNames);
+    for (const path of this.#names.keys()) this.#folders.get(dirname(path))?.add(basename(path));
     this.#watchers.clear();
     for (const inode of new Set(this.#names.values())) inode.cutPower(this.#seeded);
   }
@@ -162,6 +165,9 @@ export class SimFiles {
   #rename(path: string, inode: SimInode | undefined): void {
     const change = { path, inode };
     keep(this.#names, change);
+    const names = this.#folders.get(dirname(path));
+    if (inode === undefined) names?.delete(basename(path));
+    else names?.add(basename(path));
     this.#changes.push(change);
     for (const onChange of this.#watchers.get(dirname(path)) ?? []) onChange();
   }

@@ -35,7 +35,7 @@ export type SimEvent =
       readonly what: "bound" | "running" | "failed" | "deleting" | "gone";
     }
   | { readonly kind: "daemon"; readonly node: string; readonly what: string }
-  | { readonly kind: "api"; readonly what: "list" | "watch" }
+  | { readonly kind: "api"; readonly what: "list" | "watch" | "streamed list" }
   | { readonly kind: "log"; readonly node: string; readonly level: string; readonly text: string }
   | { readonly kind: "fault"; readonly what: string };
 

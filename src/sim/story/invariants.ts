@@ -84,8 +84,10 @@ export class Invariants {
   }
 
   #oneHolder({ node }: WatchedNode, { network, address }: { network: string; address: string }): void {
-    const held = [...node.kernel.netns.values()].flatMap(({ links }) => [...links.values()]);
-    const holders = held.filter((one) => one === `${network}/${address}`).length;
+    const wanted = `${network}/${address}`;
+    let holders = 0;
+    for (const { links } of node.kernel.netns.values())
+      for (const one of links.values()) holders += Number(one === wanted);
     if (holders > 1) this.#break("one-holder", `${holders} interfaces of ${node.name} have ${address} of ${network}`);
   }
 

@@ -3,7 +3,7 @@ import type { PolicyServer } from "../policy-server.ts";
 /** etcd takes no more in one transaction. */
 const putsMax = 128;
 
-interface StoredObject {
+export interface StoredObject {
   /** Below `/registry/`. */
   readonly key: string;
   readonly object: object;

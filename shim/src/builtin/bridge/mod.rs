@@ -5,16 +5,13 @@ mod check;
 mod gateways;
 mod port;
 
+use crate::builtin::attached;
 use crate::builtin::call::is_interface_name;
 use crate::builtin::conf::Conf;
 use crate::builtin::go::address::parse_mac;
-use crate::builtin::go::words::errno_words;
 use crate::builtin::ipam::Ipam;
-use crate::builtin::kernel::links::delete_link;
-use crate::builtin::kernel::namespaces::{Namespace, NoNamespace};
 use crate::builtin::result::{CniResult, Dns};
 use crate::builtin::{args, Edition, Failure, Plugin, PluginCall, Unsupported};
-use crate::sys;
 
 const DEFAULT_NAME: &str = "cni0";
 
@@ -107,18 +104,7 @@ impl Plugin for Bridge {
 
     /// The host's end goes with the container's. The addresses are given back last, so that none has two owners.
     fn del(&self, call: &PluginCall) -> Result<(), Failure> {
-        if !call.netns.is_empty() {
-            match Namespace::open(&call.netns) {
-                Err(NoNamespace::Gone(_)) => {}
-                Err(NoNamespace::Other(why)) => return Err(why.into()),
-                Ok(container) => match delete_link(&container.netlink, &call.ifname) {
-                    Err(error) if error.raw_os_error() != Some(sys::ENODEV) => {
-                        return Err(format!("failed to delete \"{}\": {}", call.ifname, errno_words(&error)).into());
-                    }
-                    _ => {}
-                },
-            }
-        }
+        attached::remove(call)?;
         self.ipam.as_ref().map_or(Ok(()), |ipam| ipam.del(call))
     }
 }

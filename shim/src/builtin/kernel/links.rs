@@ -209,6 +209,22 @@ pub fn set_promiscuous(netlink: &Netlink, index: u32, is_on: bool) -> io::Result
 
 /// ENODEV if there is none.
 pub fn delete_link(netlink: &Netlink, name: &str) -> io::Result<()> {
-    let header = link_header(AF_UNSPEC, 0, 0, 0);
-    netlink.change(&message(RTM_DELLINK, NLM_F_REQUEST | NLM_F_ACK, &header, &[(IFLA_IFNAME, &name_bytes(name))]))
+    delete(netlink, 0, &[(IFLA_IFNAME, &name_bytes(name))])
+}
+
+/// ENODEV if there is none.
+pub fn delete_link_by_index(netlink: &Netlink, index: u32) -> io::Result<()> {
+    delete(netlink, index, &[])
+}
+
+fn delete(netlink: &Netlink, index: u32, wanted: &[Attribute]) -> io::Result<()> {
+    let header = link_header(AF_UNSPEC, index, 0, 0);
+    netlink.change(&message(RTM_DELLINK, NLM_F_REQUEST | NLM_F_ACK, &header, wanted))
+}
+
+/// The number of the link whose removal the kernel tells, if that is what it tells. A bridge tells of its ports too, in a
+/// family of its own.
+pub fn removed_link(kind: u16, payload: &[u8]) -> Option<u32> {
+    let fixed = payload.get(..FIXED_BYTES).filter(|fixed| kind == RTM_DELLINK && fixed[0] == AF_UNSPEC)?;
+    as_u32(&fixed[4..])
 }

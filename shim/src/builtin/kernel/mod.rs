@@ -6,6 +6,7 @@ pub mod configure;
 pub mod links;
 pub mod master;
 pub mod namespaces;
+pub mod removal;
 pub mod routes;
 pub mod sysctl;
 pub mod validate;

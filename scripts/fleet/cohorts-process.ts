@@ -1,0 +1,14 @@
+/** Plays cohorts of a fleet, one after another, as play-fleet.ts hands them out. */
+import type { FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
+import { playCohort } from "../../src/sim/fleet/play-cohort.ts";
+import type { CohortDone } from "./play-fleet.ts";
+
+process.on("message", (order: { plan: FleetPlan; cohort: number }) => void play(order));
+process.on("disconnect", () => process.exit(0));
+
+async function play({ plan, cohort }: { plan: FleetPlan; cohort: number }): Promise<void> {
+  const tally = await playCohort(plan, cohort);
+  const { user, system } = process.cpuUsage();
+  const done: CohortDone = { tally, cpuMs: (user + system) / 1_000, rssBytes: process.memoryUsage().rss };
+  process.send?.(done);
+}
