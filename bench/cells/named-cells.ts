@@ -8,6 +8,7 @@ import { kill2s } from "./kill2s.ts";
 import { outage } from "./outage.ts";
 import { sequential } from "./sequential.ts";
 import { shimCall } from "./shim-call.ts";
+import { sim } from "./sim.ts";
 import { slowSync, storm2000, storm219, storm900, storm219Cpu, storm256, storm256Cpu } from "./storm-targets.ts";
 import { strangers } from "./strangers.ts";
 
@@ -36,6 +37,7 @@ export const cells: readonly NamedCell[] = [
   { name: "strangers", about: "deletes of sandboxes never added or half added", minutes: 0.7, run: strangers },
   { name: "hang", about: "half of the pods on a network that hangs for ever", minutes: 2.5, run: hang },
   { name: "outage", about: "the primary network's plugin fails for 60 s", minutes: 1.7, run: outage },
+  { name: "sim", about: "storms for real and in the simulator, side by side", minutes: 8, run: sim },
   {
     name: "node",
     about: "219 pods on a real node with kubelet and containerd, three times",

@@ -20,6 +20,7 @@ import { addMigrate } from "./commands/migrate.ts";
 import { addManifests, addMirrorList } from "./commands/registry.ts";
 import { addPlug } from "./plug/plug-command.ts";
 import { addReport } from "./commands/report.ts";
+import { addSim } from "./sim/sim-command.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
 import { addTop } from "./commands/top.ts";
@@ -68,40 +69,43 @@ export function buildProgram(shell: Shell): Command {
         "levee demo",
       )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted. Commands on a whole cluster also use 3 (the cluster\ncannot be reached or refuses) and 4 (an approval is missing). A command's own help says more.`,
     );
-  for (const add of [
-    addAttach,
-    addDetach,
-    addPlug,
-    addLs,
-    addWhy,
-    addTop,
-    addLeaks,
-    addCheck,
-    addLint,
-    addStatus,
-    addConsole,
-    addDecisions,
-    addGate,
-    addReport,
-    addExplain,
-    addGc,
-    addMigrate,
-    addManifests,
-    addMirrorList,
-    addInstall,
-    addUninstall,
-    addVersion,
-    addCompletion,
-    addDemo,
-    addStorm,
-    addDaemon,
-    addGuard,
-    addGitGuard,
-    addVendor,
-  ])
-    add(program, shell);
+  for (const add of commandsInOrder) add(program, shell);
   return program;
 }
 
 /** Help texts wrap at the same column everywhere, so tests and pages can quote them. */
 const helpColumns = 100;
+
+/** As `--help` lists them. */
+const commandsInOrder = [
+  addAttach,
+  addDetach,
+  addPlug,
+  addLs,
+  addWhy,
+  addTop,
+  addLeaks,
+  addCheck,
+  addLint,
+  addStatus,
+  addConsole,
+  addDecisions,
+  addGate,
+  addReport,
+  addExplain,
+  addGc,
+  addMigrate,
+  addManifests,
+  addMirrorList,
+  addInstall,
+  addUninstall,
+  addVersion,
+  addCompletion,
+  addDemo,
+  addStorm,
+  addSim,
+  addDaemon,
+  addGuard,
+  addGitGuard,
+  addVendor,
+] as const;

@@ -40,14 +40,16 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
   // lint: the guard warns of networks by the rules of `levee lint`.
   guard: ["base", "config", "wire", "lint", "kube"],
-  // It runs the own parts of daemon and guard. Nothing in src/ imports it, so neither of them loads it.
-  sim: ["base", "wire", "config", "state", "kube", "daemon", "guard"],
+  // It runs the own parts of daemon and guard. Only commands import it, and late, so neither of them loads it.
+  // admission: a simulated node tells it the load, in its own words.
+  sim: ["base", "wire", "config", "admission", "state", "kube", "daemon", "guard"],
   // Its page is in console/, and comes to it as text.
   console: ["base", "wire", "kube", "guard"],
   // attachment: `levee migrate --check` uses the same code that will judge a pod.
   // guard: `levee guard` runs it, and other commands show what it writes.
   // console: `levee console` serves it.
-  cli: ["base", "config", "wire", "cni", "attachment", "lint", "state", "kube", "readiness", "guard", "console"],
+  // sim: `levee sim` runs it.
+  cli: ["base", "config", "wire", "cni", "attachment", "lint", "state", "kube", "readiness", "guard", "console", "sim"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "config", "daemon", "cli"],
 };

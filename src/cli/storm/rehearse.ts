@@ -1,10 +1,6 @@
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
-import { writeFileAtomically } from "../../base/atomic-file.ts";
-import { errnoOf } from "../../base/errors.ts";
 import type { Context } from "../context.ts";
 import { takeLock } from "../demo/lock.ts";
-import { CommandFailure, usageFailure } from "../failure.ts";
+import { CommandFailure } from "../failure.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -22,6 +18,7 @@ import { machineFacts } from "./report/machine-facts.ts";
 import { stormPlanText, type StormPlan } from "./plan.ts";
 import { requireStormMachine } from "./prepare.ts";
 import { readAheadOf, readAheadWarning } from "./machine/read-ahead.ts";
+import { requireReportFolder, writeReport } from "./report/report-file.ts";
 import { reportHtml } from "./report/report-html.ts";
 import { site } from "./site.ts";
 import { stageContext, withStage } from "./stage.ts";
@@ -61,16 +58,31 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
     value: certificateValue(certificate),
     text: () => certificateText(certificate, paintFor(shell.stdout, shell.env)),
   });
-  if (order.report !== undefined) await writeReport(context, order.report, certificate);
+  if (order.report !== undefined) await writeReport(shell, order.report, reportHtml(certificate));
   await audience?.stay();
   if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
+}
+
+/** The storms alone, for a caller that judges them itself. */
+export async function rehearseSizes(
+  context: Context,
+  plan: StormPlan,
+  sizes: readonly number[],
+): Promise<readonly StormRun[]> {
+  await requireStormMachine(context, { ...plan, pods: sizes.at(-1) ?? plan.pods });
+  await using _lock = await takeLock(site.name, "storm");
+  await removeStale(context);
+  return await runSizes(context, { plan, sizes });
 }
 
 function warningsOf({ workDir, readAheadKib }: StormPlan): readonly string[] {
   return [readAheadWarning(readAheadOf(workDir), readAheadKib)].filter((warning) => warning !== undefined);
 }
 
-async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<readonly StormRun[]> {
+async function runSizes(
+  context: Context,
+  { plan, sizes }: Pick<StormOrder, "plan" | "sizes">,
+): Promise<readonly StormRun[]> {
   const runs: StormRun[] = [];
   for (const pods of sizes) {
     const sized = { ...plan, pods };
@@ -97,22 +109,4 @@ async function removeStale(context: Context): Promise<void> {
     throw new CommandFailure("leftovers", `Cannot remove what an earlier storm left: ${left.join(", ")}`, {
       remedy: "remove it by hand, then start again",
     });
-}
-
-/** Checked before the storm, not after it. */
-function requireReportFolder(path: string | undefined): void {
-  if (path === undefined || existsSync(dirname(path))) return;
-  throw usageFailure(`Cannot write the report ${path}: there is no folder ${dirname(path)}`, "--report storm.html");
-}
-
-async function writeReport({ shell }: Context, path: string, certificate: Certificate): Promise<void> {
-  try {
-    await writeFileAtomically(path, reportHtml(certificate), { mode: 0o644, sync: false });
-  } catch (cause) {
-    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot write the report ${path}`, {
-      remedy: "--report with a file in a folder that exists and has room",
-      cause,
-    });
-  }
-  shell.stderr.write(`The report is ${path}\n`);
 }

@@ -24,7 +24,7 @@ interface ApiTrouble {
 }
 
 /** Changes that a watch can go back to. Older places are answered with 410, as after a compaction of etcd. */
-const historyMax = 200;
+const usualHistoryMax = 200;
 const usualAnswerMs = 12;
 
 /** The objects of one resource, with every change of the recent past. */
@@ -49,12 +49,14 @@ export class SimApi {
   /** Resources without a definition: everything about them is 404. */
   readonly absent = new Set<string>();
   readonly #time: SimTime;
+  readonly #historyMax: number;
   readonly #say: SimListener;
   readonly #resources = new Map<string, Resource>();
   readonly #listeners = new Map<() => void, string | undefined>();
   #version = 100;
 
-  constructor(time: SimTime, say: SimListener) {
+  constructor(time: SimTime, say: SimListener, historyMax = usualHistoryMax) {
+    this.#historyMax = historyMax;
     this.#time = time;
     this.#say = say;
   }
@@ -117,7 +119,8 @@ export class SimApi {
     const { changes, oldest } = this.#of(resource);
     if (version < oldest) return undefined;
     const untilMs = this.#time.nowMs - this.trouble.lagMs;
-    return changes.filter((change) => change.version > version && change.atMs <= untilMs);
+    const from = changes.findLastIndex((change) => change.version <= version) + 1;
+    return changes.slice(from).filter(({ atMs }) => atMs <= untilMs);
   }
 
   /** Everything that there is, as etcd has it. */
@@ -154,7 +157,7 @@ export class SimApi {
     if (type === "DELETED") resource.objects.delete(keyOf(now));
     else resource.objects.set(keyOf(now), now);
     resource.changes.push({ version, type, object: now, atMs: this.#time.nowMs });
-    if (resource.changes.length > historyMax) resource.oldest = resource.changes.shift()?.version ?? 0;
+    if (resource.changes.length > this.#historyMax) resource.oldest = resource.changes.shift()?.version ?? 0;
     this.#time.after(this.trouble.lagMs, () => this.wake(name));
   }
 

@@ -1,5 +1,5 @@
 import { Seeded } from "../time/seeded.ts";
-import type { SimPod } from "../node/sim-runtime.ts";
+import type { SimPod } from "../node/sim-pod.ts";
 
 /** The cluster to play. */
 export interface FleetPlan {

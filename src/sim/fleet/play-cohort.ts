@@ -1,6 +1,6 @@
 import { useDisk } from "../../base/disk/disk.ts";
 import type { SimEvent } from "../node/sim-event.ts";
-import type { SimPod } from "../node/sim-runtime.ts";
+import type { SimPod } from "../node/sim-pod.ts";
 import { EventLog } from "../story/event-log.ts";
 import { Invariants } from "../story/invariants.ts";
 import { SimWorld, type NodeInWorld } from "../story/sim-world.ts";

@@ -1,4 +1,5 @@
 import { encodeFrame, protocolVersion, type OutgoingField } from "../../wire/frame.ts";
+import type { SimMachine } from "../machine/sim-machine.ts";
 import type { SimNetns, SimSession } from "./sim-kernel.ts";
 
 /** A CNI call as the runtime makes it. */
@@ -54,6 +55,21 @@ export function introduction({ pid, startTicks }: SimSession): readonly Outgoing
     ["pid_namespace", 4_026_531_836],
     ["cni_path", "/opt/cni/bin"],
   ];
+}
+
+/** Tells how long a run has used no CPU. Only where runs cost CPU does anybody know. */
+export function progressOf(
+  machine: SimMachine | undefined,
+  send: (frame: Uint8Array) => void,
+): ((step: number, idleMs: number) => void) | undefined {
+  if (machine === undefined) return undefined;
+  return (step, idleMs) =>
+    send(
+      encodeFrame("PROGRESS", [
+        ["step", step],
+        ["idle_ms", idleMs],
+      ]),
+    );
 }
 
 function identityOf({ inode, cookie, links }: SimNetns): readonly OutgoingField[] {

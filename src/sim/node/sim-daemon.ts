@@ -20,6 +20,9 @@ import "./late-parts.ts";
 const software = "levee simulated";
 /** The pauses of the kubelet before it starts a container again. */
 const restartMs = [1_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000];
+/** As the daemon: it looks at its load once a second. */
+const loadMs = 1_000;
+const memoryMs = 20;
 /** A container that ran so long starts again without a pause. */
 const goodRunMs = 600_000;
 
@@ -28,6 +31,8 @@ interface DaemonNeeds {
   readonly api: SimApi;
   /** More settings of daemon-config.json. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Pauses before restarts, instead of the kubelet's. */
+  readonly restartMs?: readonly number[];
 }
 
 /** The parts of a daemon that is ready. */
@@ -39,8 +44,18 @@ interface RunningParts {
   readonly plug: Service;
 }
 
+/** A daemon on a simulated node, of Levee or of another, and the kubelet that starts it again. */
+export interface NodeDaemon {
+  /** The parts of Levee's daemon, while it is ready. */
+  readonly running: RunningParts | undefined;
+  start(): void;
+  kill(): void;
+  stop(): Promise<void>;
+  cutPower(): void;
+}
+
 /** The daemon's own code on a simulated node, and the kubelet that starts it again after each end. */
-export class SimDaemon {
+export class SimDaemon implements NodeDaemon {
   readonly #needs: DaemonNeeds;
   #process: SimProcess | undefined;
   #running: RunningParts | undefined;
@@ -124,7 +139,8 @@ export class SimDaemon {
   #startAgain(): void {
     const { time } = this.#needs.node;
     if (time.nowMs - this.#startedMs >= goodRunMs) this.#ends = 0;
-    const pauseMs = restartMs[Math.min(this.#ends, restartMs.length - 1)] ?? 0;
+    const pauses = this.#needs.restartMs ?? restartMs;
+    const pauseMs = pauses[Math.min(this.#ends, pauses.length - 1)] ?? 0;
     this.#ends += 1;
     const mine = this.#process;
     time.after(pauseMs, () => {
@@ -134,7 +150,11 @@ export class SimDaemon {
 
   async #compose(process: SimProcess): Promise<RunningParts> {
     const { node, api, settings } = this.#needs;
-    const { kernel, name } = node;
+    const { kernel, name, machine } = node;
+    await new Promise<void>((resolve) => {
+      if (machine?.daemon === undefined) resolve();
+      else machine.daemon.run(machine.model.daemon.startCpuMs, resolve);
+    });
     const logger = this.#logger(process);
     const config = parseDaemonConfig(JSON.stringify({ ...placesOf(node), ...settings }), `/${name}/daemon-config.json`);
     const metrics = new MetricsRegistry();
@@ -150,12 +170,26 @@ export class SimDaemon {
     const boot = { id: kernel.bootId, beganWallMs: () => Promise.resolve(kernel.bootWallMs) };
     const cluster = { nodeName: name, service: undefined };
     const ground = await composeGround({ ...common, software, cluster, boot }, source, metrics);
+    this.#bearLoad(process, ground);
     const parts = composeCalls(ground, { software, answer: () => ({}), bind: node.bind });
     await parts.undo.afterwork.repairMirror();
     await parts.start();
     const services = [parts.collect.start(), startStatusRepair(ground)];
     const plug = composePlug(ground, parts.undo, parts.accounts).start();
     return { ground, parts, source, services, plug };
+  }
+
+  /** Admission hears of the load, and the kernel kills a daemon that is too large. */
+  #bearLoad(process: SimProcess, { admission }: Ground): void {
+    const { machine } = this.#needs.node;
+    if (machine === undefined) return;
+    process.every(loadMs, () => admission.observe(machine.load));
+    process.every(memoryMs, () => {
+      if (!machine.isOutOfMemory) return;
+      machine.oomKills += 1;
+      this.#tell("is out of memory");
+      this.kill();
+    });
   }
 
   #logger(process: SimProcess): Logger {

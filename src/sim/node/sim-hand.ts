@@ -1,15 +1,8 @@
 import { basename, dirname } from "node:path";
-import {
-  bytesField,
-  bytesFields,
-  flagField,
-  numberField,
-  textField,
-  type Frame,
-  type OutgoingField,
-} from "../../wire/frame.ts";
+import { bytesFields, flagField, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
+import { pluginCallOf } from "./plugin-call-of.ts";
 import type { SimKernel, SimNetns, SimSession } from "./sim-kernel.ts";
-import type { PluginCall, PluginEnd, SimPlugins } from "./sim-plugins.ts";
+import type { PluginCall, PluginEnd, SimPlugins, StartedPlugin } from "./sim-plugins.ts";
 
 /** An order that has ended: the fields of its OUTCOME. */
 export interface EndedOrder {
@@ -34,8 +27,13 @@ interface HandNeeds {
   /** The host's folder of libcni. */
   readonly runtimeDir: string;
   readonly onEnded: (ended: EndedOrder) => void;
+  /** Hears how long a running plugin has used no CPU. */
+  readonly onProgress?: ((step: number, idleMs: number) => void) | undefined;
 }
 
+/** As `shim/src/orders`: when it reads the CPU time of a plugin. */
+const firstLookMs = 250;
+const lookAgainMs = 1_000;
 /** A look at the host takes at most this long. */
 const lookMsMax = 3;
 /** As REAP of the real shim: a leader that seems alive is looked at again, and its children may end by themselves. */
@@ -92,6 +90,16 @@ export class SimHand {
       this.#ended({ step, fields: fieldsOf(end), hasRun: true, isOk: end.exitCode === 0 });
     });
     this.#runs.set(step, () => run.kill());
+    if (this.#needs.onProgress !== undefined) this.#report(step, run, firstLookMs);
+  }
+
+  /** Reads how long a run has used no CPU; the first reading is only for comparison. */
+  #report(step: number, run: StartedPlugin, afterMs: number): void {
+    this.#needs.session.process.after(afterMs, () => {
+      if (!this.#runs.has(step)) return;
+      if (afterMs === lookAgainMs) this.#needs.onProgress?.(step, Math.round(run.idleMs()));
+      this.#report(step, run, lookAgainMs);
+    });
   }
 
   killAll(): void {
@@ -184,24 +192,14 @@ export class SimHand {
 
 const hostNetns: SimNetns = { path: "", inode: 4_026_531_840n, cookie: 1n, links: new Map(), users: 1 };
 
-export function pluginCallOf(frame: Frame): PluginCall {
-  const env = new Map(
-    bytesFields(frame, "env").map((value) => {
-      const [key = "", ...rest] = textOf(value).split("=");
-      return [key, rest.join("=")];
-    }),
-  );
-  return {
-    verb: env.get("CNI_COMMAND") ?? "",
-    containerId: env.get("CNI_CONTAINERID") ?? "",
-    netns: env.get("CNI_NETNS") ?? "",
-    ifname: env.get("CNI_IFNAME") ?? "",
-    config: JSON.parse(textOf(bytesField(frame, "stdin") ?? new Uint8Array(0))) as PluginCall["config"],
-    timeoutMs: numberField(frame, "timeout_ms") ?? 0,
-  };
-}
-
-function fieldsOf({ exitCode, signal, isTimedOut, stdout, tookMs }: PluginEnd): readonly OutgoingField[] {
+function fieldsOf({
+  exitCode,
+  signal,
+  isTimedOut,
+  stdout,
+  tookMs,
+  cpuMs = tookMs / 4,
+}: PluginEnd): readonly OutgoingField[] {
   const wallUs = Math.round(tookMs * 1_000);
   return [
     ["exit_code", exitCode],
@@ -209,7 +207,7 @@ function fieldsOf({ exitCode, signal, isTimedOut, stdout, tookMs }: PluginEnd): 
     ["timed_out", isTimedOut ? true : undefined],
     ["stdout", stdout],
     ["wall_us", wallUs],
-    ["cpu_us", Math.round(wallUs / 4)],
+    ["cpu_us", Math.round(cpuMs * 1_000)],
     ["max_rss_kib", 9_000],
   ];
 }

@@ -2,6 +2,7 @@ import type { Bind, PeerEvents } from "../../daemon/socket/server-socket.ts";
 import type { Seeded } from "../time/seeded.ts";
 import { SimFiles } from "../disk/sim-files.ts";
 import type { DiskUser } from "../disk/sim-disk.ts";
+import type { SimMachine } from "../machine/sim-machine.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { SimListener } from "./sim-event.ts";
@@ -14,6 +15,8 @@ interface NodeNeeds {
   readonly time: SimTime;
   readonly seeded: Seeded;
   readonly say: SimListener;
+  /** Without it, CPU and memory cost nothing. */
+  readonly machine?: SimMachine | undefined;
 }
 
 /** One simulated node without its daemon: kernel, files, plugins, and the place of the daemon's socket. */
@@ -23,6 +26,7 @@ export class SimNode {
   readonly time: SimTime;
   readonly seeded: Seeded;
   readonly kernel: SimKernel;
+  readonly machine: SimMachine | undefined;
   readonly plugins: SimPlugins;
   readonly files: SimFiles;
   readonly stateDir: string;
@@ -32,13 +36,15 @@ export class SimNode {
   #daemon: SimProcess | undefined;
   #events: PeerEvents | undefined;
 
-  constructor({ name, time, seeded, say }: NodeNeeds) {
+  constructor({ name, time, seeded, say, machine }: NodeNeeds) {
     this.name = name;
+    this.machine = machine;
     this.time = time;
     this.say = say;
     this.seeded = seeded.fork(name);
     this.kernel = new SimKernel(time, this.seeded.fork("kernel"));
-    this.plugins = new SimPlugins({ node: name, time, seeded: this.seeded.fork("plugins"), kernel: this.kernel, say });
+    const forPlugins = this.seeded.fork("plugins");
+    this.plugins = new SimPlugins({ node: name, time, seeded: forPlugins, kernel: this.kernel, say, machine });
     this.files = new SimFiles(time, this.seeded.fork("files"));
     this.files.makeFolder(`/${name}`);
     this.stateDir = `/${name}/state`;
@@ -52,11 +58,13 @@ export class SimNode {
 
   daemonStarts(process: SimProcess): void {
     this.#daemon = process;
+    this.machine?.daemonStarts();
   }
 
   /** Killed or ended: its connections break, and nobody listens. */
   daemonEnds(): void {
     this.#daemon?.kill();
+    this.machine?.daemonEnds();
     this.#daemon = undefined;
     this.#events = undefined;
     for (const wire of this.#wires) wire.lose();
@@ -77,7 +85,7 @@ export class SimNode {
   /** Undefined when no daemon listens. */
   connect(peer: SimProcess, take: (from: FromDaemon) => void): SimWire | undefined {
     if (this.#events === undefined || this.#daemon === undefined) return undefined;
-    const wire = new SimWire({ daemon: this.#daemon, peer }, this.#events, take);
+    const wire = new SimWire({ daemon: this.#daemon, peer, machine: this.machine }, this.#events, take);
     for (const other of this.#wires) if (!other.isOpen) this.#wires.delete(other);
     this.#wires.add(wire);
     return wire;

@@ -1,3 +1,5 @@
+import type { Cancel } from "../../base/clock.ts";
+import type { SimMachine } from "../machine/sim-machine.ts";
 import type { Seeded } from "../time/seeded.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { SimListener } from "./sim-event.ts";
@@ -40,12 +42,26 @@ export interface PluginEnd {
   readonly isTimedOut: boolean;
   readonly stdout: string;
   readonly tookMs: number;
+  /** Undefined where CPU costs nothing. */
+  readonly cpuMs?: number | undefined;
 }
 
 /** A run that goes on. */
 export interface StartedPlugin {
   /** Kills it, unless it has ended. */
   kill(): void;
+  /** For how long it has used no CPU. */
+  idleMs(): number;
+}
+
+/** One run: how it behaves, and what happens in its middle and at its end. */
+interface PluginWork {
+  readonly temper: PluginTemper;
+  readonly factor: number;
+  readonly act: () => void;
+  /** It has no more to compute. */
+  readonly rest: () => void;
+  readonly finish: () => void;
 }
 
 interface PluginsNeeds {
@@ -54,11 +70,12 @@ interface PluginsNeeds {
   readonly seeded: Seeded;
   readonly kernel: SimKernel;
   readonly say: SimListener;
+  readonly machine?: SimMachine | undefined;
 }
 
 const killSignal = 9;
-/** Addresses of one network, as many as a /22 has. */
-const addressesMax = 1_020;
+/** Addresses of one network, as many as a /18 has. */
+const addressesMax = 16_380;
 /** From when on a run has had its effect, as a share of its time. */
 const effectShare = { min: 0.3, max: 0.9 };
 const usualTemper: PluginTemper = { costMs: 60, failShare: 0, halfDoneShare: 0, hangs: false, delFails: false };
@@ -86,26 +103,28 @@ export class SimPlugins {
 
   /** Starts a plugin in the session of its hand. `onEnd` is called once, also when it is killed. */
   start(call: PluginCall, session: SimSession, onEnd: (end: PluginEnd) => void): StartedPlugin {
-    const { time, seeded, node, say } = this.#needs;
+    const { time, seeded, node, say, machine } = this.#needs;
     say({ kind: "run", node, verb: call.verb, network: call.config.name, containerId: call.containerId });
     const temper = this.temperOf(call.config.name);
     const beganMs = time.nowMs;
-    const takesMs = temper.hangs ? Number.POSITIVE_INFINITY : temper.costMs * seeded.between(0.5, 2);
+    const factor = temper.hangs ? 1 : seeded.between(0.5, 2);
     const isHalf = call.verb === "ADD" && seeded.chance(temper.halfDoneShare);
     const fails = seeded.chance(temper.failShare) || (call.verb === "DEL" && temper.delFails);
     let problem = fails ? `simulated failure of ${call.config.name}` : undefined;
     let stdout = "";
     this.running += 1;
+    const act = (): void => {
+      if (problem !== undefined) return;
+      const outcome = this.#act(call);
+      problem = isHalf ? "simulated failure after half of the work" : outcome.problem;
+      stdout = outcome.stdout;
+    };
+    const finish = (): void =>
+      end(problem === undefined ? { exitCode: 0, stdout } : { exitCode: 1, stdout: errorText(problem) });
+    let restsSinceMs: number | undefined;
+    const rest = (): void => void (restsSinceMs = time.nowMs);
     const cancels = [
-      time.after(takesMs * seeded.between(effectShare.min, effectShare.max), () => {
-        if (problem !== undefined) return;
-        const outcome = this.#act(call);
-        problem = isHalf ? "simulated failure after half of the work" : outcome.problem;
-        stdout = outcome.stdout;
-      }),
-      time.after(takesMs, () =>
-        end(problem === undefined ? { exitCode: 0, stdout } : { exitCode: 1, stdout: errorText(problem) }),
-      ),
+      this.#work(call, { temper, factor, act, rest, finish }),
       time.after(call.timeoutMs, () => end({ signal: killSignal, stdout: "", isTimedOut: true })),
     ];
     const kill = (): void => end({ signal: killSignal, stdout: "" });
@@ -113,10 +132,28 @@ export class SimPlugins {
       if (!session.plugins.delete(kill)) return;
       for (const cancel of cancels) cancel();
       this.running -= 1;
-      onEnd({ isTimedOut: false, tookMs: time.nowMs - beganMs, ...how });
+      const cpuMs = machine === undefined ? undefined : machine.model.pluginCpuMs;
+      onEnd({ isTimedOut: false, tookMs: time.nowMs - beganMs, cpuMs, ...how });
     };
     session.plugins.add(kill);
-    return { kill };
+    return { kill, idleMs: () => (restsSinceMs === undefined ? 0 : time.nowMs - restsSinceMs) };
+  }
+
+  /** Lets a run take its time, and act somewhere in the middle. */
+  #work(call: PluginCall, { temper, factor: usualFactor, act, rest, finish }: PluginWork): Cancel {
+    const { time, seeded, machine, kernel } = this.#needs;
+    const factor = temper.hangs ? Number.POSITIVE_INFINITY : usualFactor;
+    const share = seeded.between(effectShare.min, effectShare.max);
+    if (machine === undefined) {
+      const takesMs = temper.costMs * factor;
+      const cancels = [time.after(takesMs * share, act), time.after(takesMs, finish)];
+      return () => cancels.forEach((cancel) => cancel());
+    }
+    // Times of real plugins differ less than those of the stories, whose sense is to differ.
+    const already = kernel.leasesOf(call.config.name).size;
+    const slowMs = temper.costMs === usualTemper.costMs ? undefined : temper.costMs * factor;
+    const waitMs = temper.hangs ? Number.POSITIVE_INFINITY : slowMs;
+    return machine.runPlugin({ already, factor: 1 + (usualFactor - 1) / 4, share, waitMs, act, rest, finish });
   }
 
   #act(call: PluginCall): { readonly stdout: string; readonly problem: string | undefined } {

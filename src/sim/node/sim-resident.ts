@@ -1,5 +1,5 @@
 import { encodeFrame } from "../../wire/frame.ts";
-import { introduction } from "./sim-call.ts";
+import { introduction, progressOf } from "./sim-call.ts";
 import { SimHand, type EndedOrder } from "./sim-hand.ts";
 import type { SimSession } from "./sim-kernel.ts";
 import type { SimNode } from "./sim-node.ts";
@@ -21,7 +21,8 @@ export class SimResident {
     this.#session = node.kernel.newSession("resident");
     const { kernel, plugins, runtimeDir } = node;
     const onEnded = (ended: EndedOrder): void => this.#ended(ended);
-    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded });
+    const onProgress = progressOf(node.machine, (frame) => this.#wire?.send(frame));
+    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded, onProgress });
   }
 
   start(): void {

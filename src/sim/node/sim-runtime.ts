@@ -1,19 +1,28 @@
-import { networksAnnotation } from "../../base/annotations.ts";
 import { objectOf } from "../../kube/client/json-fields.ts";
 import type { SimApi } from "../api/sim-api.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 import type { SimNode } from "./sim-node.ts";
 import type { SimCall } from "./sim-call.ts";
+import { argsOf, podKeyOf, podObject, type PodShape, type SimPod } from "./sim-pod.ts";
 import { SimShim } from "./sim-shim.ts";
 
-/** A pod as the scheduler binds it to a node. */
-export interface SimPod {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly isCritical: boolean;
-  /** Networks besides the default one, all in the namespace `default`. */
-  readonly networks: readonly string[];
+/** A call under way: the shim of Levee, or that of another. */
+export interface RuntimeShim {
+  /** The runtime sees the end of the process. */
+  onKilled: () => void;
+  kill(): void;
+  /** Resolves to the exit code. */
+  run(): Promise<number>;
+}
+
+/** How the kubelet and the runtime of a node work. */
+interface RuntimeHabits {
+  /** The conf that every call gets. */
+  readonly config: string;
+  /** How long the kubelet takes to see a pod. */
+  readonly seeMsMax?: number;
+  /** Levee's own without it. */
+  readonly makeShim?: (call: SimCall) => RuntimeShim;
 }
 
 /** A sandbox of a pod, as the runtime keeps it. */
@@ -36,26 +45,28 @@ interface PodWork {
 const retryMs = { min: 10_000, max: 15_000 };
 /** When the runtime gives up on a call, and kills it. */
 const callMs = { ADD: 120_000, DEL: 60_000 };
-/** How long the kubelet takes to see a pod. */
-const seeMsMax = 800;
-const criticalPriority = 2_000_001_000;
+const usualSeeMsMax = 800;
 
 /** The kubelet and the runtime of one node: one operation per pod at a time, and every sandbox is deleted until it is gone. */
 export class SimRuntime {
   readonly sandboxes = new Map<string, SimSandbox>();
   /** The running shims. */
-  readonly shims = new Set<SimShim>();
+  readonly shims = new Set<RuntimeShim>();
   readonly #node: SimNode;
   readonly #api: SimApi;
   readonly #config: string;
+  readonly #seeMsMax: number;
+  readonly #makeShim: (call: SimCall) => RuntimeShim;
   readonly #work = new Map<string, PodWork>();
   #os: SimProcess;
   #ids = 0;
 
-  constructor(node: SimNode, api: SimApi, config: string) {
+  constructor(node: SimNode, api: SimApi, habits: RuntimeHabits) {
     this.#node = node;
     this.#api = api;
-    this.#config = config;
+    this.#config = habits.config;
+    this.#seeMsMax = habits.seeMsMax ?? usualSeeMsMax;
+    this.#makeShim = habits.makeShim ?? ((call) => new SimShim(node, call));
     this.#os = node.kernel.newProcess("kubelet");
   }
 
@@ -63,7 +74,7 @@ export class SimRuntime {
   get unfinished(): readonly string[] {
     return [...this.#work.values()]
       .filter(({ pod, isDeleting }) => isDeleting || !this.isRunning(pod))
-      .map(({ pod }) => podKey(pod));
+      .map(({ pod }) => podKeyOf(pod));
   }
 
   isRunning(pod: SimPod): boolean {
@@ -74,8 +85,8 @@ export class SimRuntime {
     this.#show(pod, {});
     this.#tell(pod, "bound");
     const work = { pod, isDeleting: false, wake: () => undefined };
-    this.#work.set(podKey(pod), work);
-    this.#os.after(this.#os.random() * seeMsMax, () => void this.#serve(work));
+    this.#work.set(podKeyOf(pod), work);
+    this.#os.after(this.#os.random() * this.#seeMsMax, () => void this.#serve(work));
   }
 
   remove(key: string): void {
@@ -85,7 +96,7 @@ export class SimRuntime {
     work.isDeleting = true;
     this.#tell(pod, "deleting");
     this.#show(pod, { isDeleting: true });
-    this.#os.after(this.#os.random() * seeMsMax, () => work.wake());
+    this.#os.after(this.#os.random() * this.#seeMsMax, () => work.wake());
   }
 
   cutPower(): void {
@@ -96,7 +107,8 @@ export class SimRuntime {
 
   boot(): void {
     this.#os = this.#node.kernel.newProcess("kubelet");
-    for (const work of this.#work.values()) this.#os.after(this.#os.random() * seeMsMax, () => void this.#serve(work));
+    for (const work of this.#work.values())
+      this.#os.after(this.#os.random() * this.#seeMsMax, () => void this.#serve(work));
   }
 
   async #serve(work: PodWork): Promise<void> {
@@ -112,8 +124,8 @@ export class SimRuntime {
       await this.#stopAll(pod);
       if (!work.isDeleting) await this.#pause();
     }
-    this.#work.delete(podKey(pod));
-    this.#api.remove("pods", podKey(pod));
+    this.#work.delete(podKeyOf(pod));
+    this.#api.remove("pods", podKeyOf(pod));
     this.#tell(pod, "gone");
   }
 
@@ -169,13 +181,9 @@ export class SimRuntime {
     const netns = kernel.netns.has(sandbox.netns) ? sandbox.netns : "";
     say({ kind: "call", node, verb, containerId: id });
     const beganMs = time.nowMs;
-    const shim = new SimShim(this.#node, {
-      verb,
-      containerId: id,
-      netns,
-      cniArgs: argsOf(pod, id),
-      config: this.#config,
-    });
+    await this.#startShim();
+    const cniArgs = argsOf(pod, id);
+    const shim = this.#makeShim({ verb, containerId: id, netns, cniArgs, config: this.#config });
     this.shims.add(shim);
     const exitCode = await new Promise<number | undefined>((resolve) => {
       const stopTimer = this.#os.after(callMs[verb], () => shim.kill());
@@ -193,44 +201,26 @@ export class SimRuntime {
     return exitCode;
   }
 
+  /** A program starts: this costs CPU, and its caller waits for it. */
+  #startShim(): Promise<void> | undefined {
+    const { machine } = this.#node;
+    if (machine === undefined) return undefined;
+    return new Promise((resolve) => machine.startShim(resolve));
+  }
+
   /** Writes the pod to the API server, and keeps the annotations that it has there. */
   #show(pod: SimPod, shape: PodShape): void {
-    const known = objectOf(objectOf(this.#api.get("pods", podKey(pod))?.["metadata"])["annotations"]);
+    const known = objectOf(objectOf(this.#api.get("pods", podKeyOf(pod))?.["metadata"])["annotations"]);
     const object = podObject(pod, this.#node.name, shape);
     const metadata = { ...object.metadata, annotations: { ...known, ...object.metadata.annotations } };
     this.#api.put("pods", { ...object, metadata });
   }
 
   #tell(pod: SimPod, what: "bound" | "running" | "failed" | "deleting" | "gone"): void {
-    this.#node.say({ kind: "pod", node: this.#node.name, pod: podKey(pod), what });
+    this.#node.say({ kind: "pod", node: this.#node.name, pod: podKeyOf(pod), what });
   }
-}
-
-function podKey({ namespace, name }: SimPod): string {
-  return `${namespace}/${name}`;
 }
 
 function resultName({ id }: SimSandbox): string {
   return `levee-${id}-eth0`;
-}
-
-function argsOf({ namespace, name, uid }: SimPod, id: string): string {
-  return `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=${id};K8S_POD_UID=${uid}`;
-}
-
-interface PodShape {
-  readonly phase?: string;
-  readonly isDeleting?: boolean;
-}
-
-function podObject({ namespace, name, uid, networks, isCritical }: SimPod, nodeName: string, shape: PodShape) {
-  const { phase = "Pending", isDeleting = false } = shape;
-  const annotations =
-    networks.length === 0 ? {} : { [networksAnnotation]: networks.map((network) => `default/${network}`).join(",") };
-  const deleting = isDeleting ? { deletionTimestamp: "2023-11-14T22:13:20Z" } : {};
-  return {
-    metadata: { namespace, name, uid, annotations, ...deleting },
-    spec: { nodeName, ...(isCritical ? { priority: criticalPriority } : {}) },
-    status: { phase },
-  };
 }

@@ -1,7 +1,8 @@
 import { bytesField, encodeFrame, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
 import type { SimProcess } from "../time/sim-process.ts";
-import { callFrame, callIfname, type SimCall } from "./sim-call.ts";
-import { pluginCallOf, SimHand, type EndedOrder, type RunToUndo } from "./sim-hand.ts";
+import { callFrame, callIfname, progressOf, type SimCall } from "./sim-call.ts";
+import { pluginCallOf } from "./plugin-call-of.ts";
+import { SimHand, type EndedOrder, type RunToUndo } from "./sim-hand.ts";
 import { SimInbox } from "./sim-inbox.ts";
 import type { SimNetns, SimSession } from "./sim-kernel.ts";
 import type { SimNode } from "./sim-node.ts";
@@ -53,8 +54,9 @@ export class SimShim {
     this.#wholeMs = beganMs + (isAdd ? limits.addMs : limits.delMs);
     this.#workMs = this.#wholeMs - (isAdd ? limits.addUndoMs : 0);
     const onEnded = (ended: EndedOrder): void => this.#ended(ended);
+    const onProgress = progressOf(node.machine, (frame) => this.#wire?.send(frame));
     const { kernel, plugins, runtimeDir } = node;
-    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded });
+    this.#hand = new SimHand({ kernel, plugins, runtimeDir, session: this.#session, onEnded, onProgress });
     this.#inbox = new SimInbox(this.#process);
   }
 

@@ -2,6 +2,7 @@ import type { PeerEvents } from "../../daemon/socket/server-socket.ts";
 import type { PeerSocket, ServerConnection } from "../../daemon/socket/server-connection.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
 import type { Frame } from "../../wire/frame.ts";
+import type { SimMachine } from "../machine/sim-machine.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 
 /** A frame, or the end of the connection. */
@@ -14,6 +15,8 @@ const travelMsMax = 0.3;
 export class SimWire {
   readonly #daemon: SimProcess;
   readonly #peer: SimProcess;
+  /** Undefined where CPU and memory cost nothing. */
+  readonly #machine: SimMachine | undefined;
   readonly #events: PeerEvents;
   readonly #socket: PeerSocket;
   readonly #reader = new FrameReader();
@@ -21,14 +24,17 @@ export class SimWire {
   #isOpen = true;
   #toDaemonMs = 0;
   #toPeerMs = 0;
+  #isGreeted = false;
 
   constructor(
-    ends: { readonly daemon: SimProcess; readonly peer: SimProcess },
+    ends: { readonly daemon: SimProcess; readonly peer: SimProcess; readonly machine?: SimMachine | undefined },
     events: PeerEvents,
     take: (from: FromDaemon) => void,
   ) {
     this.#daemon = ends.daemon;
     this.#peer = ends.peer;
+    this.#machine = ends.machine;
+    if (this.#machine !== undefined) this.#machine.calls += 1;
     this.#events = events;
     this.#take = take;
     this.#socket = this.#makeSocket();
@@ -50,6 +56,7 @@ export class SimWire {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#toDaemon(() => {
+      this.#leave();
       this.#events.end(this.#socket);
       this.#events.close(this.#socket);
     });
@@ -82,13 +89,25 @@ export class SimWire {
       if (!this.#isOpen) return;
       this.#isOpen = false;
       this.#take("lost");
-      if (this.#daemon.isAlive) this.#events.close(this.#socket);
+      if (!this.#daemon.isAlive) return;
+      this.#leave();
+      this.#events.close(this.#socket);
     });
   }
 
   #toDaemon(arrive: () => void): void {
     this.#toDaemonMs = this.#after(this.#toDaemonMs);
-    this.#daemon.soon(this.#toDaemonMs - this.#daemon.monotonicMs(), arrive);
+    this.#daemon.soon(this.#toDaemonMs - this.#daemon.monotonicMs(), () => {
+      if (this.#machine?.daemon === undefined) return arrive();
+      const cpuMs = this.#machine.messageCpuMs(!this.#isGreeted);
+      this.#isGreeted = true;
+      this.#machine.daemon.run(cpuMs, arrive);
+    });
+  }
+
+  /** The daemon has forgotten the connection. One that is killed forgets them all. */
+  #leave(): void {
+    if (this.#machine !== undefined) this.#machine.calls -= 1;
   }
 
   #toPeer(arrive: () => void): void {

@@ -2,7 +2,7 @@ import { journalPath } from "../../state/journal/journal-open.ts";
 import { CriticalLine } from "./critical-line.ts";
 import type { SimEvent } from "../node/sim-event.ts";
 import type { SimNode } from "../node/sim-node.ts";
-import type { SimDaemon } from "../node/sim-daemon.ts";
+import type { NodeDaemon } from "../node/sim-daemon.ts";
 import type { SimRuntime, SimSandbox } from "../node/sim-runtime.ts";
 import { defaultNetwork } from "./story.ts";
 
@@ -10,7 +10,7 @@ import { defaultNetwork } from "./story.ts";
 export interface WatchedNode {
   readonly node: SimNode;
   readonly runtime: SimRuntime;
-  readonly daemon: SimDaemon;
+  readonly daemon: NodeDaemon;
 }
 
 /** A rule that did not hold, and what was seen. */

@@ -2,7 +2,12 @@ import type { Cancel } from "../../base/clock.ts";
 import { Seeded } from "../time/seeded.ts";
 import { SimApi } from "../api/sim-api.ts";
 import { SimDisk } from "../disk/sim-disk.ts";
-import { SimDaemon } from "../node/sim-daemon.ts";
+import type { MachineModel } from "../machine/machine-model.ts";
+import { SimMachine, type ContainerLimits } from "../machine/sim-machine.ts";
+import { MultusShim } from "../multus/multus-shim.ts";
+import { SimMultus } from "../multus/sim-multus.ts";
+import { SimDaemon, type NodeDaemon } from "../node/sim-daemon.ts";
+import type { SimCall } from "../node/sim-call.ts";
 import type { SimEvent, SimListener } from "../node/sim-event.ts";
 import { SimNode } from "../node/sim-node.ts";
 import { SimResident } from "../node/sim-resident.ts";
@@ -13,7 +18,7 @@ import { SimTime } from "../time/sim-time.ts";
 export interface NodeInWorld {
   readonly node: SimNode;
   readonly runtime: SimRuntime;
-  readonly daemon: SimDaemon;
+  readonly daemon: NodeDaemon;
   resident: SimResident;
   /** Takes back the boot that is due. */
   cancelBoot: Cancel;
@@ -27,10 +32,26 @@ interface WorldOptions {
   readonly defaultNetwork: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly onEvent: (nowMs: number, event: SimEvent) => void;
+  /** Without it, CPU and memory cost nothing. */
+  readonly hardware?: Hardware | undefined;
 }
 
+/** What a node has, what runs on it, and how fast it is asked. */
+interface Hardware {
+  readonly model: MachineModel;
+  readonly limits: ContainerLimits;
+  /** Multus instead of Levee. */
+  readonly multus?: { readonly connectionLimit: number | undefined } | undefined;
+  readonly seeMsMax: number;
+  /** The pauses before the daemon starts again, instead of the kubelet's. */
+  readonly restartMs?: readonly number[] | undefined;
+}
+
+/** A real server keeps the changes of minutes, which are more than a storm makes. */
+const longHistory = 20_000;
+
 /** How long a node is away when its power is cut. */
-const bootMs = 20_000;
+export const bootMs = 20_000;
 
 /** How long the kubelet takes to start the resident hand again. */
 const residentMs = 2_000;
@@ -42,18 +63,35 @@ export class SimWorld {
   readonly disk: SimDisk;
   readonly nodes = new Map<string, NodeInWorld>();
 
-  constructor({ seed, nodes, networks, defaultNetwork, settings, onEvent }: WorldOptions) {
+  constructor(options: WorldOptions) {
+    const { seed, nodes, networks, onEvent, hardware } = options;
     const seeded = new Seeded(seed).fork("world");
     const say: SimListener = (event) => onEvent(this.time.nowMs, event);
-    this.api = new SimApi(this.time, say);
+    this.api = new SimApi(this.time, say, hardware === undefined ? undefined : longHistory);
     this.disk = new SimDisk((name) => this.nodes.get(name)?.node.diskUser);
     for (const network of networks) this.api.put("network-attachment-definitions", networkObject(network));
     for (const name of nodes) {
-      const node = new SimNode({ name, time: this.time, seeded, say });
-      const runtime = new SimRuntime(node, this.api, runtimeConfig(defaultNetwork));
-      const daemon = new SimDaemon({ node, api: this.api, settings });
+      const machine = hardware === undefined ? undefined : new SimMachine(this.time, machineNeeds(hardware));
+      const node = new SimNode({ name, time: this.time, seeded, say, machine });
+      const { runtime, daemon } = this.#equip(node, options);
       this.nodes.set(name, { node, runtime, daemon, resident: new SimResident(node), cancelBoot: () => undefined });
     }
+  }
+
+  #equip(node: SimNode, { defaultNetwork, settings, hardware }: WorldOptions): Pick<NodeInWorld, "runtime" | "daemon"> {
+    const { api } = this;
+    const habits = {
+      config: runtimeConfig(defaultNetwork),
+      ...(hardware === undefined ? {} : { seeMsMax: hardware.seeMsMax }),
+    };
+    if (hardware?.multus === undefined || node.machine === undefined) {
+      const restartMs = hardware?.restartMs;
+      const daemon = new SimDaemon({ node, api, settings, ...(restartMs === undefined ? {} : { restartMs }) });
+      return { runtime: new SimRuntime(node, api, habits), daemon };
+    }
+    const daemon = new SimMultus({ node, api, machine: node.machine, ...hardware.multus });
+    const makeShim = (call: SimCall): MultusShim => new MultusShim(node, daemon, call);
+    return { runtime: new SimRuntime(node, api, { ...habits, makeShim }), daemon };
   }
 
   start(): void {
@@ -93,6 +131,10 @@ export class SimWorld {
       found.resident.start();
     });
   }
+}
+
+function machineNeeds({ model, limits, multus }: Hardware) {
+  return { model, limits, kind: multus === undefined ? ("levee" as const) : ("multus" as const) };
 }
 
 function pluginConfig(name: string, type: string): Readonly<Record<string, unknown>> {

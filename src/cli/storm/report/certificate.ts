@@ -149,7 +149,7 @@ function readAheadText({ readAheadKib, nodeReadAheadKib, hasOwnDisk }: MachineFa
   return hasOwnDisk ? `${text} on its own disk (the node's: ${nodeReadAheadKib ?? "unknown"})` : text;
 }
 
-function rowsText(rows: readonly CertificateRow[]): string {
+export function rowsText(rows: readonly CertificateRow[]): string {
   return rows.map(([name, value]) => `  ${name.padEnd(18)}${value}\n`).join("");
 }
 

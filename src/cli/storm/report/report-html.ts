@@ -7,30 +7,48 @@ import type { StormRun } from "../verdict.ts";
 
 /** The certificate as a self-contained page, without scripts, fonts or pictures from elsewhere. */
 export function reportHtml(certificate: Certificate): string {
-  const isGood = isHeld(certificate);
-  const verdict = escapeHtml(plainText(verdictText(certificate)));
+  const body = `${certificate.warnings.map((warning) => `<p class="warning">${escapeHtml(warning)}</p>`).join("\n")}
+${certificate.runs
+  .toReversed()
+  .map((run, at) => runSection(run, at === 0))
+  .join("\n")}
+<h2>The node</h2>
+${rowsTable(nodeRows(certificate.node))}`;
+  return stormPage({
+    isGood: isHeld(certificate),
+    kind: "A storm, rehearsed",
+    verdict: `Levee ${verdictText(certificate)}`,
+    body,
+  });
+}
+
+interface StormPage {
+  readonly isGood: boolean;
+  readonly kind: string;
+  readonly verdict: string;
+  /** HTML. */
+  readonly body: string;
+}
+
+/** A page about one storm. */
+export function stormPage({ isGood, kind, verdict: text, body }: StormPage): string {
+  const verdict = escapeHtml(plainText(text));
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Levee ${verdict}</title>
+<title>${verdict}</title>
 <style>${style}</style>
 </head>
 <body>
 <header class="${isGood ? "good" : "bad"}">
-<p>A storm, rehearsed</p>
-<h1>${isGood ? "✓" : "×"} Levee ${verdict}</h1>
+<p>${escapeHtml(kind)}</p>
+<h1>${isGood ? "✓" : "×"} ${verdict}</h1>
 </header>
 <main>
-${certificate.warnings.map((warning) => `<p class="warning">${escapeHtml(warning)}</p>`).join("\n")}
-${certificate.runs
-  .toReversed()
-  .map((run, at) => runSection(run, at === 0))
-  .join("\n")}
-<h2>The node</h2>
-${rowsTable(nodeRows(certificate.node))}
+${body}
 </main>
 </body>
 </html>
@@ -50,7 +68,7 @@ ${rowsTable(runRows(run))}
 </details>`;
 }
 
-function rowsTable(rows: readonly CertificateRow[]): string {
+export function rowsTable(rows: readonly CertificateRow[]): string {
   const lines = rows.map(
     ([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(plainText(value))}</td></tr>`,
   );

@@ -1,0 +1,86 @@
+import type { Bench } from "../bench.ts";
+import { seconds, type Cell, type Verdict } from "../cell.ts";
+import { modelStorm } from "../sim/model-storm.ts";
+import { realStorm, type SimCase, type SimFigures } from "../sim/real-storm.ts";
+
+const cases: readonly SimCase[] = [
+  { label: "Levee, 219 pods", impl: "levee", pods: 219, cutMs: 120_000 },
+  { label: "Levee, 219 pods, 100m CPU", impl: "levee", pods: 219, cpuMillis: 100, cutMs: 120_000 },
+  { label: "Levee, 900 pods", impl: "levee", pods: 900, cutMs: 300_000 },
+  { label: "Levee, 900 pods, 100m CPU", impl: "levee", pods: 900, cpuMillis: 100, cutMs: 300_000 },
+  { label: "Levee, 219 pods, half hang", impl: "levee", pods: 219, hangs: true, cutMs: 30_000 },
+  { label: "Levee, 219 pods, killed every 2 s", impl: "levee", pods: 219, killEveryMs: 2_000, cutMs: 120_000 },
+  { label: "Multus v4.2.2, 219 pods", impl: "multus-4.2.2", pods: 219, cutMs: 60_000 },
+  { label: "Multus v4.3.0, 219 pods", impl: "multus-4.3.0", pods: 219, cutMs: 60_000 },
+  { label: "Multus v4.2.2, 219 pods, 100m CPU", impl: "multus-4.2.2", pods: 219, cpuMillis: 100, cutMs: 100_000 },
+  { label: "Multus v4.2.2, 30 pods", impl: "multus-4.2.2", pods: 30, cutMs: 40_000 },
+];
+
+/** How far the simulator may be from the real storm: Levee's times, and the first kill of Multus. */
+const share = { levee: 0.1, multus: 0.3 } as const;
+/** A difference that no share makes small: one look, one retry. */
+const least = { ms: 100, refusals: 5 } as const;
+
+/** The same storms for real and in the simulator. */
+export async function sim(bench: Bench): Promise<Cell> {
+  const rows: string[][] = [];
+  const verdicts: Verdict[] = [];
+  const figures: unknown[] = [];
+  for (const wanted of cases) {
+    const peer = bench.peers.find(({ label }) => label === `Multus v${wanted.impl.slice(7)}`);
+    const contender = wanted.impl === "levee" ? bench.levee : peer;
+    if (contender === undefined || "missing" in contender) continue;
+    const sized = { ...wanted, pods: bench.count(wanted.pods) };
+    const real = await realStorm(bench, contender, sized);
+    const model = await modelStorm(sized);
+    rows.push(rowOf(sized, real, model));
+    verdicts.push(sized.impl === "levee" ? leveeVerdict(sized, real, model) : multusVerdict(sized, real, model));
+    figures.push({ ...sized, real, model });
+    bench.say(rows.at(-1)?.join(" | ") ?? "");
+  }
+  return {
+    name: "sim",
+    title: "Storms for real and in the simulator, 50Mi",
+    command: "npm run bench -- sim",
+    header: ["real / simulated", "attached", "time", "critical pods wait", "refusals", "OOM kills", "first kill"],
+    rows,
+    verdicts,
+    notes: [],
+    plots: {},
+    figures,
+  };
+}
+
+function rowOf({ label }: SimCase, real: SimFigures, model: SimFigures): string[] {
+  const both = (pick: (one: SimFigures) => string): string => `${pick(real)} / ${pick(model)}`;
+  return [
+    label,
+    both(({ attached }) => `${attached}`),
+    both(({ tookMs }) => seconds(tookMs)),
+    both(({ criticalMs }) => seconds(criticalMs)),
+    both(({ refusals }) => `${refusals}`),
+    both(({ oomKills }) => `${oomKills}`),
+    both(({ firstKillMs }) => seconds(firstKillMs)),
+  ];
+}
+
+function leveeVerdict({ label }: SimCase, real: SimFigures, model: SimFigures): Verdict {
+  const isClose =
+    isNear(real.tookMs, model.tookMs, share.levee) &&
+    isNear(real.criticalMs, model.criticalMs, share.levee) &&
+    Math.abs(real.refusals - model.refusals) <= Math.max(least.refusals, real.refusals * share.levee);
+  const seen = `time ${seconds(real.tookMs)} / ${seconds(model.tookMs)}, critical ${seconds(real.criticalMs)} / ${seconds(model.criticalMs)}, refusals ${real.refusals} / ${model.refusals}`;
+  return { promise: `${label}: time, critical wait and refusals within 10 %`, seen, holds: isClose };
+}
+
+function multusVerdict({ label }: SimCase, real: SimFigures, model: SimFigures): Verdict {
+  const [holds, guessed] = [real, model].map(({ tookMs, oomKills }) => tookMs !== undefined && oomKills === 0);
+  const seen = `${holds === true ? "holds" : "does not hold"} / ${guessed === true ? "holds" : "does not hold"}, first kill ${seconds(real.firstKillMs)} / ${seconds(model.firstKillMs)}`;
+  const isClose = holds === guessed && isNear(real.firstKillMs, model.firstKillMs, share.multus);
+  return { promise: `${label}: the right verdict, and the first kill within 30 %`, seen, holds: isClose };
+}
+
+function isNear(real: number | undefined, model: number | undefined, within: number): boolean {
+  if (real === undefined || model === undefined) return real === model;
+  return Math.abs(real - model) <= Math.max(least.ms, real * within);
+}

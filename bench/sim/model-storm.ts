@@ -1,0 +1,67 @@
+import { defaultModel } from "../../src/sim/machine/default-model.ts";
+import { burstNode, burstPlan } from "../../src/sim/storm/burst-plan.ts";
+import { runSimStorm } from "../../src/sim/storm/run-sim-storm.ts";
+import type { SimStormFault, SimStormPlan } from "../../src/sim/storm/sim-storm-plan.ts";
+import { mib } from "../storm/meter.ts";
+import { limitMib, type SimCase, type SimFigures } from "./real-storm.ts";
+
+const criticalPods = 6;
+const hungNetwork = "stuck";
+
+/** The same storm in the simulator. */
+export async function modelStorm(wanted: SimCase): Promise<SimFigures> {
+  const end = await runSimStorm(planOf(wanted));
+  const [node] = end.nodes;
+  const [able, critical] = [false, true].map((isCritical) =>
+    end.records.filter(({ pod }) => pod.mustRun && pod.isCritical === isCritical),
+  );
+  const longest = (waits: readonly (number | undefined)[]): number | undefined =>
+    waits.length === 0 || waits.includes(undefined) ? undefined : Math.max(...waits.map(Number));
+  const storm = end.records.filter(({ pod }) => !pod.isCritical);
+  return {
+    attached: storm.filter(({ attachedMs }) => attachedMs !== undefined).length,
+    tookMs: longest((able ?? []).map(({ attachedMs }) => attachedMs)),
+    criticalMs: longest(
+      (critical ?? []).map(({ attachedMs, arrivedMs }) =>
+        attachedMs === undefined ? undefined : attachedMs - arrivedMs,
+      ),
+    ),
+    refusals: end.records.reduce((sum, { refusals }) => sum + refusals, 0),
+    oomKills: node?.oomKills ?? 0,
+    firstKillMs: node?.firstKillMs,
+    daemonCpuMs: node?.daemonCpuMs ?? 0,
+    anonPeakMib: (node?.anonPeakBytes ?? 0) / mib,
+  };
+}
+
+function planOf({ impl, pods, cpuMillis, hangs = false, killEveryMs, cutMs }: SimCase): SimStormPlan {
+  const limits = { limitBytes: limitMib * mib, cpuMillis };
+  const critical = killEveryMs === undefined && !hangs ? criticalPods : 0;
+  const plan = burstPlan({ model: defaultModel, pods, limits, impl, critical, timeoutMs: cutMs });
+  const killed = {
+    ...plan,
+    faults: killsOf(killEveryMs, cutMs),
+    ...(killEveryMs === undefined ? {} : { restartMs: [0] }),
+  };
+  return hangs ? withHungNetwork(killed, cutMs) : killed;
+}
+
+function killsOf(everyMs: number | undefined, cutMs: number): readonly SimStormFault[] {
+  if (everyMs === undefined) return [];
+  return Array.from({ length: Math.floor(cutMs / everyMs) }, (_, number) => ({
+    node: burstNode,
+    fault: { kind: "kill-daemon" as const, atMs: everyMs * (number + 1) },
+  }));
+}
+
+/** Every other pod asks for it, and need not be attached. */
+function withHungNetwork(plan: SimStormPlan, forMs: number): SimStormPlan {
+  const fault = { kind: "network-hangs" as const, atMs: 0, forMs, network: hungNetwork };
+  return {
+    ...plan,
+    networks: [...plan.networks, hungNetwork],
+    pods: plan.pods.map((pod, index) => (index % 2 === 0 ? { ...pod, networks: [hungNetwork], mustRun: false } : pod)),
+    faults: [{ node: burstNode, fault }],
+    timeoutMs: 1,
+  };
+}

@@ -1,0 +1,68 @@
+import type { SimStormFault } from "../../../sim/storm/sim-storm-plan.ts";
+import type { FieldValues } from "./read-fields.ts";
+import { instantFaults, networkFaults } from "./scenario-fields.ts";
+import { msOf, requireNetwork, type ScenarioPlace } from "./scenario-pods.ts";
+
+type Fault = SimStormFault["fault"];
+
+/** How long a fault lasts that does not say it. */
+const usualForMs = 60_000;
+/** More often, and a process would not live long enough to be killed. */
+const everyMsMin = 100;
+
+/** The faults on each node that they name. One of the API server is the whole cluster's, and is there once. */
+export function faultsOf(groups: readonly FieldValues[], place: ScenarioPlace): readonly SimStormFault[] {
+  return groups.flatMap((group, at) => {
+    const path = `faults[${at}]`;
+    const kind = group["kind"] as Fault["kind"];
+    const on = place.nodes.of(group["nodes"] as readonly string[] | undefined, `${path}.nodes`, place.reader);
+    const nodes = kind.startsWith("api-") ? on.slice(0, 1) : on;
+    return faultsAt(group, kind, { ...place, path }).flatMap((fault) => nodes.map((node) => ({ node, fault })));
+  });
+}
+
+function faultsAt(
+  group: FieldValues,
+  kind: Fault["kind"],
+  at: ScenarioPlace & { readonly path: string },
+): readonly Fault[] {
+  const { path, networks, reader } = at;
+  const atMs = msOf(group, "at");
+  const forMs = group["for"] === undefined ? usualForMs : msOf(group, "for");
+  const network = group["network"] as string | undefined;
+  if (isOf(instantFaults, kind)) {
+    if (network !== undefined) reader.also(`${path}.network`, `does not fit ${kind}: leave it out`);
+    return instantsOf(group, { atMs, forMs, at }).map((eachMs) => ({ kind, atMs: eachMs }));
+  }
+  if (group["every"] !== undefined) reader.also(`${path}.every`, `does not fit ${kind}, which lasts: leave it out`);
+  if (isOf(networkFaults, kind)) {
+    if (network === undefined) reader.also(path, `has no network: ${kind} needs one of ${networks.join(", ")}`);
+    else requireNetwork({ name: network, place: `${path}.network`, networks, reader });
+    return [{ kind, atMs, forMs, network: network ?? "" }];
+  }
+  if (network !== undefined) reader.also(`${path}.network`, `does not fit ${kind}: leave it out`);
+  return [{ kind, atMs, forMs }];
+}
+
+interface Instants {
+  readonly atMs: number;
+  readonly forMs: number;
+  readonly at: ScenarioPlace & { readonly path: string };
+}
+
+function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader } }: Instants): readonly number[] {
+  const everyMs = group["every"] as number | undefined;
+  if (everyMs === undefined) {
+    if (group["for"] !== undefined) reader.also(`${path}.for`, "fits only with every: add it, or leave this out");
+    return [atMs];
+  }
+  if (everyMs < everyMsMin) {
+    reader.also(`${path}.every`, `is ${everyMs}ms: it must be at least ${everyMsMin}ms`);
+    return [];
+  }
+  return Array.from({ length: Math.floor(forMs / everyMs) + 1 }, (_, number) => atMs + number * everyMs);
+}
+
+function isOf<K extends string>(kinds: readonly K[], kind: string): kind is K {
+  return kinds.some((one) => one === kind);
+}

@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fakeShell } from "../../fake-shell.fixture.ts";
+import { runCli } from "../../main.ts";
+import { scenarioFields, type Field } from "./scenario-fields.ts";
+import { scenarioSchema } from "./scenario-schema.ts";
+
+const root = resolve(import.meta.dirname, "../../../..");
+const examples = join(root, "examples/sim");
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "levee-scenario-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
+  const shell = fakeShell({ argv: ["sim", ...argv], isRoot: false });
+  return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
+}
+
+function run(text: string, ...argv: readonly string[]): ReturnType<typeof levee> {
+  const path = join(folder, "scenario.yaml");
+  writeFileSync(path, text);
+  return levee("run", path, ...argv);
+}
+
+describe("levee sim run", () => {
+  for (const name of readdirSync(examples).toSorted()) {
+    test(`holds examples/sim/${name}`, async () => {
+      const { status, out, err } = await levee("run", join(examples, name));
+      expect(out).toStartWith("✓ Levee holds ");
+      expect(status).toBe(0);
+      expect(err).not.toContain("Error");
+    }, 180_000);
+  }
+
+  test("the seeds' outage does not hold with Multus as it is shipped", async () => {
+    const { status, out } = await levee("run", join(examples, "seeds-outage.yaml"), "--impl", "multus-4.2.2");
+    expect(status).toBe(1);
+    expect(out).toMatch(/^× Multus 4\.2\.2 does not hold the seeds' outage/u);
+  }, 180_000);
+
+  test("--seed wins over the file", async () => {
+    const text = "name: few\nseed: 7\nnodes: [{name: node}]\npods: [{name: web, count: 3}]\n";
+    expect((await run(text)).out).toContain("seed, run         7, ");
+    expect((await run(text, "--seed", "8")).out).toContain("seed, run         8, ");
+  });
+});
+
+const good = `name: a storm
+nodes:
+  - name: node
+    count: 2
+networks: [lan]
+pods:
+  - name: web
+    count: 4
+    networks: [lan]
+`;
+
+describe("a mistake is named with line, field, value and remedy", () => {
+  test.each([
+    [
+      "pods: 5",
+      good.replace("pods:\n  - name: web\n    count: 4\n    networks: [lan]", "pods: 5"),
+      "6: pods is 5: it must be a list, such as",
+    ],
+    [
+      "a count",
+      good.replace("count: 4", "count: many"),
+      '8: pods[0].count is "many": it must be a whole number from 1 to 5000, such as 219',
+    ],
+    [
+      "a key",
+      good.replace("count: 4", "cuont: 4"),
+      "8: pods[0].cuont is not a field: the fields here are name, namespace, count",
+    ],
+    [
+      "a missing one",
+      "nodes: [{name: a}]\npods: [{name: b}]\n",
+      "1: name is missing: add it, such as A rack comes back",
+    ],
+    ["a key twice", `${good}name: again\n`, "10: name is there twice: remove one"],
+    [
+      "a network",
+      good.replace("networks: [lan]\npods", "networks: [dmz]\npods"),
+      '9: pods[0].networks[0] is "lan", which is not in networks: they are dmz',
+    ],
+    ["a node", good.replace("count: 4", "nodes: [agent]"), '8: pods[0].nodes[0] is "agent": it must be one of node'],
+    [
+      "a time",
+      `${good}promises: {criticalWithin: 3}\n`,
+      "10: promises.criticalWithin is 3: it must be a time with its unit, ms, s, m or h, such as 3s",
+    ],
+    [
+      "a size",
+      `${good}daemon: {limit: 50MB}\n`,
+      '10: daemon.limit is "50MB": it must be a number of bytes, or one with Ki, Mi or Gi, such as 50Mi',
+    ],
+    ["a CPU", `${good}daemon: {cpu: fast}\n`, '10: daemon.cpu is "fast": it must be a number of cores'],
+    [
+      "a choice",
+      `${good}faults: [{kind: earthquake}]\n`,
+      '10: faults[0].kind is "earthquake": it must be one of kill-daemon, ',
+    ],
+    [
+      "a fault's network",
+      `${good}faults: [{kind: network-hangs}]\n`,
+      "10: faults[0] has no network: network-hangs needs one of lan",
+    ],
+    [
+      "a network too many",
+      `${good}faults: [{kind: api-away, network: lan}]\n`,
+      "10: faults[0].network does not fit api-away: leave it out",
+    ],
+    [
+      "every of what lasts",
+      `${good}faults: [{kind: disk-full, every: 2s}]\n`,
+      "10: faults[0].every does not fit disk-full, which lasts: leave it out",
+    ],
+    [
+      "for without every",
+      `${good}faults: [{kind: kill-daemon, for: 2s}]\n`,
+      "10: faults[0].for fits only with every: add it, or leave this out",
+    ],
+    [
+      "too often",
+      `${good}faults: [{kind: kill-daemon, every: 1ms}]\n`,
+      "10: faults[0].every is 1ms: it must be at least 100ms",
+    ],
+    [
+      "a delete too early",
+      good.replace("count: 4", "at: 9s\n    deleteAt: 3s"),
+      "9: pods[0].deleteAt is before at: pods are deleted after they have come",
+    ],
+    [
+      "a name twice",
+      good.replace("networks: [lan]\npods:", "networks: [lan]\npods:\n  - name: web"),
+      "8: pods[1] has the name default/web, which is there already",
+    ],
+    ["no YAML", "name: [\n", "it is not YAML: "],
+    ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
+  ])("%s", async (_, text, message) => {
+    const { status, out, err } = await run(text);
+    expect([status, out]).toEqual([2, ""]);
+    expect(err).toContain(`scenario.yaml:`);
+    expect(err).toContain(message);
+    expect(err).toContain("try: levee sim schema prints the schema");
+  });
+
+  test("all mistakes of a file are named at once", async () => {
+    const { err } = await run(good.replace("count: 2", "count: 0").replace("count: 4", "count: 0"));
+    expect(err).toContain("it has 2 mistakes");
+    expect(err).toContain(":4: nodes[0].count is 0");
+    expect(err).toContain(":8: pods[0].count is 0");
+  });
+
+  test("a file that is not there", async () => {
+    const { status, err } = await levee("run", join(folder, "none.yaml"));
+    expect(status).toBe(2);
+    expect(err).toContain("Cannot read the scenario");
+  });
+});
+
+describe("the schema", () => {
+  test("is what levee sim schema prints, and what docs/sim-scenario.schema.json has", async () => {
+    const { status, out } = await levee("schema");
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toEqual(scenarioSchema());
+    expect(JSON.parse(readFileSync(join(root, "docs/sim-scenario.schema.json"), "utf8"))).toEqual(JSON.parse(out));
+  });
+
+  test("every field is explained in docs/sim.md, in the words of the schema", () => {
+    const page = readFileSync(join(root, "docs/sim.md"), "utf8");
+    const missing = rowsOf("", scenarioFields.known).filter((row) => !page.includes(row));
+    expect(missing).toEqual([]);
+  });
+});
+
+function rowsOf(place: string, known: Readonly<Record<string, Field>>): readonly string[] {
+  return Object.entries(known).flatMap(([key, field]) => {
+    const below = field.is === "object" || field.is === "list" ? field.fields.known : {};
+    const path = `${place}${key}${field.is === "list" ? "[]" : ""}`;
+    return [`| \`${path}\` | ${field.says} | \`${field.example}\` |`, ...rowsOf(`${path}.`, below)];
+  });
+}

@@ -1,0 +1,202 @@
+import type { LoadFacts } from "../../admission/load/host-load.ts";
+import type { Cancel } from "../../base/clock.ts";
+import type { SimTime } from "../time/sim-time.ts";
+import { DaemonCpu } from "./daemon-cpu.ts";
+import type { MachineModel } from "./machine-model.ts";
+import { SimCores } from "./sim-cores.ts";
+
+/** Whose daemon it is. */
+export type DaemonKind = "levee" | "multus";
+
+/** The limits of the daemon's container. */
+export interface ContainerLimits {
+  readonly limitBytes: number;
+  /** Undefined without a limit. */
+  readonly cpuMillis: number | undefined;
+}
+
+export const mibBytes = 2 ** 20;
+/** The first message of a call only puts it in line. */
+const greetingShare = 0.75;
+/** Page tables, sockets and stacks of the kernel, which count and cannot be reclaimed. */
+const kernelMib = 2;
+
+interface PluginCourse {
+  readonly already: number;
+  /** How much longer than usual this run takes. */
+  readonly factor: number;
+  /** How much of its time is over when it acts. */
+  readonly share: number;
+  /** How long it waits instead of what is usual; infinity for one that hangs, and then it does not act. */
+  readonly waitMs?: number | undefined;
+  readonly act: () => void;
+  /** It has no more to compute, and waits. */
+  readonly rest: () => void;
+  readonly finish: () => void;
+}
+
+interface MachineNeeds {
+  readonly model: MachineModel;
+  readonly limits: ContainerLimits;
+  readonly kind?: DaemonKind;
+}
+
+/** The cores of a node, and the cgroup of the daemon on it. */
+export class SimMachine {
+  readonly model: MachineModel;
+  readonly limits: ContainerLimits;
+  readonly cores: SimCores;
+  /** The share of the cores that the daemon's cgroup may use. */
+  readonly group: SimCores;
+  /** The runtime starts its calls on it. */
+  readonly #runtime: DaemonCpu;
+  readonly #kind: DaemonKind;
+  readonly #time: SimTime;
+  #daemon: DaemonCpu | undefined;
+  #endedCpuMs = 0;
+  /** CPU that plugins and requests of Multus asked for. */
+  #groupUsedMs = 0;
+  #fileBytes = 0;
+  oomKills = 0;
+  /** Calls that are connected with the daemon. */
+  calls = 0;
+  /** Plugins that run now. Those of Multus are in the daemon's cgroup. */
+  plugins = 0;
+  peakBytes = 0;
+  anonPeakBytes = 0;
+
+  constructor(time: SimTime, { model, limits, kind = "levee" }: MachineNeeds) {
+    this.#time = time;
+    this.#kind = kind;
+    this.model = model;
+    this.limits = limits;
+    this.cores = new SimCores(time, model.cores);
+    this.#runtime = new DaemonCpu({ time, cores: this.cores, cpuMillis: undefined });
+    this.group = limits.cpuMillis === undefined ? this.cores : new SimCores(time, limits.cpuMillis / 1_000);
+  }
+
+  get daemon(): DaemonCpu | undefined {
+    return this.#daemon;
+  }
+
+  get daemonCpuMs(): number {
+    if (this.#kind === "multus") return this.#groupUsedMs;
+    return this.#endedCpuMs + (this.#daemon?.usedMs ?? 0);
+  }
+
+  daemonStarts(): DaemonCpu {
+    this.#daemon = new DaemonCpu({ time: this.#time, cores: this.cores, cpuMillis: this.limits.cpuMillis });
+    return this.#daemon;
+  }
+
+  daemonEnds(): void {
+    this.#endedCpuMs = this.daemonCpuMs;
+    this.#daemon?.end();
+    this.#daemon = undefined;
+    this.calls = 0;
+  }
+
+  /** Memory that the kernel cannot take back. */
+  get anonBytes(): number {
+    if (this.#daemon === undefined) return 0;
+    const { daemon, multus } = this.model;
+    if (this.#kind === "levee") return daemon.baseMib * mibBytes + this.calls * daemon.callKib * 1_024;
+    return (multus.baseMib + this.plugins * multus.pluginMib) * mibBytes + this.calls * multus.requestKib * 1_024;
+  }
+
+  /** All memory of the cgroup. The kernel fills what is free with pages of files, and keeps them after an end. */
+  get usageBytes(): number {
+    const room = this.limits.limitBytes - this.anonBytes;
+    const readBytes = this.#daemon === undefined ? 0 : 3 * this.#textMib * mibBytes;
+    this.#fileBytes = Math.max(0, Math.min(room, Math.max(this.#fileBytes, readBytes)));
+    const usageBytes = this.anonBytes + this.#fileBytes;
+    this.peakBytes = Math.max(this.peakBytes, usageBytes);
+    this.anonPeakBytes = Math.max(this.anonPeakBytes, this.anonBytes);
+    return usageBytes;
+  }
+
+  /** Anonymous memory, and the text without which nothing goes on. */
+  get workingBytes(): number {
+    return this.#daemon === undefined ? 0 : this.anonBytes + this.#textMib * mibBytes;
+  }
+
+  /** Whether the kernel finds no page to give. */
+  get isOutOfMemory(): boolean {
+    const leastMib = this.#kind === "levee" ? 0 : this.model.multus.textMibMin;
+    return this.#daemon !== undefined && this.#roomMib < leastMib;
+  }
+
+  /** What the daemon reads of its cgroup and of the kernel's pressure files. */
+  get load(): LoadFacts {
+    const { limitBytes } = this.limits;
+    return {
+      ownMemory: { limitBytes, usageBytes: Math.min(limitBytes, this.workingBytes), oomKills: this.oomKills },
+      pressure: { cpu: { some: this.cores.stall, full: 0 } },
+      coresWaitedMs: this.cores.waitedMs,
+    };
+  }
+
+  /** What the daemon needs for one message that it gets. */
+  messageCpuMs(isGreeting: boolean): number {
+    const { messageCpuMs, messageCpuPerCallUs } = this.model.daemon;
+    if (isGreeting) return messageCpuMs * greetingShare * this.slowness;
+    return (messageCpuMs + (this.calls * messageCpuPerCallUs) / 1_000) * this.slowness;
+  }
+
+  /** How much slower the cgroup is while program text is read from the disk again and again. */
+  get slowness(): number {
+    const missing = Math.max(0, Math.min(1, 1 - this.#roomMib / this.#textMib));
+    return 1 + missing * (this.model.multus.thrashFactor - 1);
+  }
+
+  /** One run of plugins, in the middle of which `act` is called. `already` is how many interfaces its network has. */
+  runPlugin({ already, factor, share, waitMs = this.model.pluginWaitMs, act, rest, finish }: PluginCourse): Cancel {
+    const { pluginCpuMs, pluginCpuPerPodUs } = this.model;
+    const isOurs = this.#kind === "levee";
+    const ownMs = isOurs ? pluginCpuMs : this.model.multus.pluginCpuMs * this.slowness;
+    const cpuMs = factor * (ownMs + (already * pluginCpuPerPodUs) / 1_000);
+    const cores = isOurs ? this.cores : this.group;
+    if (!isOurs) this.#groupUsedMs += cpuMs;
+    this.plugins += 1;
+    let isOver = false;
+    const leave = (): void => {
+      if (!isOver) this.plugins -= 1;
+      isOver = true;
+    };
+    let stop = cores.run(cpuMs * share, () => {
+      if (waitMs !== Number.POSITIVE_INFINITY) act();
+      stop = cores.run(cpuMs * (1 - share), () => {
+        rest();
+        stop = this.#time.after(waitMs, () => {
+          leave();
+          finish();
+        });
+      });
+    });
+    return () => {
+      leave();
+      stop();
+    };
+  }
+
+  /** The runtime starts a shim: its caller waits until that has begun its work. */
+  startShim(done: () => void): void {
+    const cpuMs = this.#kind === "levee" ? this.model.shimCpuMs : this.model.multus.shimCpuMs;
+    this.#runtime.run(this.model.spawnCpuMs, () => this.cores.run(cpuMs, done));
+  }
+
+  /** CPU time of Multus itself, on one of its threads. */
+  thinkMs(cpuMs: number): number {
+    const slowMs = cpuMs * this.slowness;
+    this.#groupUsedMs += slowMs;
+    return slowMs;
+  }
+
+  get #textMib(): number {
+    return this.#kind === "levee" ? this.model.daemon.textMib : this.model.multus.textMib;
+  }
+
+  get #roomMib(): number {
+    return (this.limits.limitBytes - this.anonBytes) / mibBytes - kernelMib;
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { defaultModel } from "../machine/default-model.ts";
+import { mibBytes } from "../machine/sim-machine.ts";
+import { fitModel, simulated } from "./fit-model.ts";
+
+const limits = { limitBytes: 50 * mibBytes, cpuMillis: undefined };
+const nothing = { limits, tookMs: 0, daemonCpuMs: 0, anonPeakBytes: 0 };
+
+test("fitModel finds the constants of another machine from two storms on it", async () => {
+  const other = {
+    ...defaultModel,
+    pluginCpuMs: 9,
+    pluginCpuPerPodUs: 60,
+    daemon: { ...defaultModel.daemon, messageCpuMs: 0.6, baseMib: 20, callKib: 20 },
+  };
+  const storms = [await simulated(other, { ...nothing, pods: 30 }), await simulated(other, { ...nothing, pods: 120 })];
+  const fitted = await fitModel(defaultModel, storms);
+  // The test is a storm that it has not seen.
+  const unseen = await simulated(other, { ...nothing, pods: 200 });
+  const guess = await simulated(fitted, { ...nothing, pods: 200 });
+  expect(guess.tookMs / unseen.tookMs).toBeWithin(0.9, 1.1);
+  expect(guess.daemonCpuMs / unseen.daemonCpuMs).toBeWithin(0.9, 1.1);
+  expect(guess.anonPeakBytes / unseen.anonPeakBytes).toBeWithin(0.9, 1.1);
+}, 120_000);
+
+test("fitModel without storms changes nothing", async () => {
+  expect(await fitModel(defaultModel, [])).toEqual(defaultModel);
+});

@@ -1,0 +1,97 @@
+import type { MachineModel } from "../machine/machine-model.ts";
+import { mibBytes, type ContainerLimits } from "../machine/sim-machine.ts";
+import { burstPlan } from "./burst-plan.ts";
+import { runSimStorm } from "./run-sim-storm.ts";
+
+/** What a real storm of Levee on one node showed. */
+export interface MeasuredStorm {
+  readonly pods: number;
+  readonly limits: ContainerLimits;
+  readonly tookMs: number;
+  /** While the pods were attached. */
+  readonly daemonCpuMs: number;
+  readonly anonPeakBytes: number;
+}
+
+/** Each round comes closer; after these the rest is noise of the machine. */
+const rounds = 4;
+/** One round does not change a constant by more than this factor. */
+const stepMax = 3;
+/** Fits are held to what a plugin can need. */
+const bounds = { pluginCpuMs: { min: 0.1, max: 5_000 }, perPodUs: { min: 0, max: 5_000 } } as const;
+
+/**
+ * Fits the constants of Levee to real storms, by simulating the same storms: CPU and memory of the daemon, and what the
+ * plugins need. The smallest storm says what a plugin costs, the largest how much more it costs beside many others.
+ */
+export async function fitModel(from: MachineModel, storms: readonly MeasuredStorm[]): Promise<MachineModel> {
+  const sorted = storms.toSorted((one, other) => one.pods - other.pods);
+  const [small] = sorted;
+  const large = sorted.at(-1);
+  if (small === undefined || large === undefined) return from;
+  let model: MachineModel = { ...from, daemon: { ...from.daemon, ...memoryOf(from, small, large) } };
+  for (let round = 0; round < rounds; round += 1) {
+    model = await fitPlugins(model, small);
+    if (large.pods > small.pods) model = await fitCrowd(model, large);
+  }
+  return rounded(model);
+}
+
+/** How far a model is from a storm: what it says of it. */
+export async function simulated(model: MachineModel, storm: MeasuredStorm): Promise<MeasuredStorm> {
+  const { pods, limits } = storm;
+  const end = await runSimStorm(burstPlan({ model, pods, limits }));
+  const [node] = end.nodes;
+  return {
+    pods,
+    limits,
+    tookMs: node?.tookMs ?? Number.POSITIVE_INFINITY,
+    daemonCpuMs: node?.daemonCpuMs ?? 0,
+    anonPeakBytes: node?.anonPeakBytes ?? 0,
+  };
+}
+
+function memoryOf({ daemon }: MachineModel, small: MeasuredStorm, large: MeasuredStorm) {
+  const grownKib = (large.anonPeakBytes - small.anonPeakBytes) / 1_024;
+  const callKib = large.pods === small.pods ? daemon.callKib : Math.max(1, grownKib / (large.pods - small.pods));
+  return { callKib, baseMib: Math.max(1, (small.anonPeakBytes - small.pods * callKib * 1_024) / mibBytes) };
+}
+
+/** The time of a storm is nearly in proportion to what its plugins need. */
+async function fitPlugins(model: MachineModel, storm: MeasuredStorm): Promise<MachineModel> {
+  const seen = await simulated(model, storm);
+  const { daemon } = model;
+  const messageCpuMs = daemon.messageCpuMs * step(storm.daemonCpuMs / seen.daemonCpuMs);
+  const { min, max } = bounds.pluginCpuMs;
+  const wanted = model.pluginCpuMs * step(storm.tookMs / seen.tookMs);
+  return { ...model, pluginCpuMs: Math.min(max, Math.max(min, wanted)), daemon: { ...daemon, messageCpuMs } };
+}
+
+/** What is missing in the large storm is spread over the pods that were there already. */
+async function fitCrowd(model: MachineModel, storm: MeasuredStorm): Promise<MachineModel> {
+  const seen = await simulated(model, storm);
+  const missingMs = storm.tookMs - seen.tookMs;
+  // Two runs of plugins for each pod, each beside half of the pods on average.
+  const perPodUs = (1_000 * missingMs * model.cores) / (storm.pods * storm.pods);
+  const { min, max } = bounds.perPodUs;
+  const pluginCpuPerPodUs = Math.min(max, Math.max(min, model.pluginCpuPerPodUs + perPodUs));
+  const { daemon } = model;
+  const missingCpuMs = storm.daemonCpuMs - seen.daemonCpuMs;
+  // Some seven messages of each pod, each beside half of the calls on average.
+  const perCallUs = (1_000 * missingCpuMs) / (3.5 * storm.pods * storm.pods);
+  const messageCpuPerCallUs = Math.max(0, daemon.messageCpuPerCallUs + perCallUs);
+  return { ...model, pluginCpuPerPodUs, daemon: { ...daemon, messageCpuPerCallUs } };
+}
+
+function step(factor: number): number {
+  return Number.isFinite(factor) ? Math.min(stepMax, Math.max(1 / stepMax, factor)) : 1;
+}
+
+/** No measurement has more than four digits that mean anything. */
+function rounded(model: MachineModel): MachineModel {
+  const read = (value: unknown): unknown => {
+    if (typeof value === "number") return Number(value.toPrecision(4));
+    return Object.fromEntries(Object.entries(value as object).map(([key, inner]) => [key, read(inner)]));
+  };
+  return read(model) as MachineModel;
+}
