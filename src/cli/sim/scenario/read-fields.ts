@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { CommandFailure } from "../../failure.ts";
 import { parseBytes, parseCount, parseCpu, parseSpan } from "../../storm/quantity.ts";
 import type { Field, FieldTable } from "./scenario-fields.ts";
@@ -165,6 +165,7 @@ function wantedText(field: Field): string {
 const seenMax = 60;
 
 function seenText(node: unknown): string {
+  if (isAlias(node)) return `the alias *${node.source}`.slice(0, seenMax);
   if (isMap(node)) return "an object";
   if (isSeq(node)) return node.items.length === 0 ? "an empty list" : "a list";
   const value = isScalar(node) ? node.value : undefined;
