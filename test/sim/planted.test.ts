@@ -6,7 +6,7 @@ import { plantedBugs, type PlantedBug } from "./planted-bugs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const copy = mkdtempSync(join(tmpdir(), "levee-planted-"));
-for (const name of ["src", "deploy/policies", "scripts/sim.ts", "package.json", "tsconfig.json"])
+for (const name of ["src", "deploy/policies", "scripts/sim.ts", "scripts/fleet", "package.json", "tsconfig.json"])
   cpSync(join(root, name), join(copy, name), { recursive: true });
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
@@ -29,8 +29,9 @@ function withBug<T>({ file, from, to }: PlantedBug, run: () => T): T {
 }
 
 function sim(...args: readonly string[]): { readonly exitCode: number; readonly output: string } {
-  const { exitCode, stdout } = Bun.spawnSync([process.execPath, "scripts/sim.ts", ...args], { cwd: copy });
-  return { exitCode, output: stdout.toString() };
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, "scripts/sim.ts", ...args], { cwd: copy });
+  // Without a word the program did not run at all.
+  return { exitCode, output: stdout.toString() || stderr.toString() };
 }
 
 /** By the seed that found it last. A change of the code may move it; then the first 500 seeds must have another one. */

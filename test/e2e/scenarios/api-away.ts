@@ -34,7 +34,7 @@ test("with the API server away for 60 s known pods are attached again, and their
   await cluster.startApiServerAgain();
   say("the API server is back");
   for (const name of three) {
-    const pod = await untilTrueStatus(() => cluster.pods.get(name), ["default/blue"], 90_000);
+    const pod = await untilTrueStatus(() => cluster.pods.get(name), ["default/blue"], { timeoutMs: 90_000 });
     expect(statusOf(pod)).not.toEqual(oldStatus.get(name) ?? []);
   }
   await cluster.untilNodeReady();

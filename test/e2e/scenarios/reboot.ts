@@ -28,7 +28,7 @@ test("after a reboot the pods come back on their networks, and the addresses fro
     { timeoutMs: 120_000, everyMs: 500 },
   );
   await cluster.pods.untilReady(five);
-  for (const name of five) await untilTrueStatus(() => cluster.pods.get(name), ["default/blue"], 60_000);
+  for (const name of five) await untilTrueStatus(() => cluster.pods.get(name), ["default/blue"], { timeoutMs: 60_000 });
   await until("only the new addresses are held", () => (leases().length === five.length * 2 ? true : undefined));
   expect(leases()).not.toEqual(before);
   await cluster.pods.remove(five);

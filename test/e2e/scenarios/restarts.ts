@@ -60,7 +60,7 @@ async function untilAdding(): Promise<void> {
 }
 
 async function expectAttached({ cluster }: InstalledScene, pods: readonly string[], network: string): Promise<void> {
-  for (const name of pods) await untilTrueStatus(() => cluster.pods.get(name), [network], 60_000);
+  for (const name of pods) await untilTrueStatus(() => cluster.pods.get(name), [network], { timeoutMs: 60_000 });
   await until("each pod holds two addresses", () => (leases().length === pods.length * 2 ? true : undefined));
 }
 

@@ -16,7 +16,7 @@ test("the keys of all tokens are replaced, and the old token is worth nothing: t
   expect(await refusal(asBefore.list("/api/v1/pods"))).toBe(401);
   say("the old token is refused");
   await cluster.pods.run(podsOn(["rotated"], "blue"));
-  await untilTrueStatus(() => cluster.pods.get("rotated"), ["default/blue"], 90_000);
+  await untilTrueStatus(() => cluster.pods.get("rotated"), ["default/blue"], { timeoutMs: 90_000 });
   expect(levee.daemon.pid).toBe(pid);
   await cluster.pods.remove(["rotated"]);
   await untilNothingIsLeft(levee);
