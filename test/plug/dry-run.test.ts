@@ -109,6 +109,21 @@ describe("a dry run", () => {
     expect(await lab.calls()).toEqual([]);
   });
 
+  test("of a name that the primary network has too tries the definition; of the primary alone it is refused", async () => {
+    await using lab = await startNode({ withHand: true });
+    const alone = await checked(lab, "primary", "--dry-run");
+    expect(alone).toMatchObject({ status: 1, out: expect.stringContaining("it has no NetworkAttachmentDefinition") });
+    await lab.network("primary", { cniVersion: "1.0.0", name: "primary", ...lab.conf("second") });
+    await dryRun(lab, "primary");
+    const both = await lab.until("the daemon has looked at the definition", async () => {
+      const said = await checked(lab, "primary", "--dry-run");
+      return said.out.includes("default/primary") ? said : undefined;
+    });
+    expect(both.out).toMatch(/default\/primary +ready +passed/u);
+    expect(both.out).toMatch(/ primary +ready +not tried/u);
+    expect(both.status).toBe(0);
+  });
+
   test("names what a plugin leaves although its DEL succeeds", async () => {
     await using lab = await startNode({ withHand: true });
     await lab.network("messy", { cniVersion: "1.0.0", name: "messy", ...lab.conf("second") });

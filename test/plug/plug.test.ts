@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import { expectSuccess, pause, story, untilRunning } from "../crash/crash-node.ts";
 import { expectNothingLeft } from "../crash/nothing-left.ts";
 import { ip } from "../lab/lab.ts";
@@ -135,4 +136,15 @@ test("with hotPlug off nothing changes", async () => {
   await annotate(lab, "third");
   await pause(500);
   await expectStory(lab, []);
+});
+
+test("a pod that comes back after a failed change gets its networks", async () => {
+  await using lab = await makePlugNode();
+  await runPod(lab);
+  await annotate(lab, "second,nowhere");
+  expect(await untilFailed(lab)).toContain("nowhere");
+  await rm(lab.path("directory/pods/default.web.json"));
+  await pause(500);
+  await annotate(lab, "second,third");
+  await untilNetworks(lab, ["second net1", "third net2"]);
 });

@@ -32,6 +32,8 @@ async function tryAll(
   tried: Tried,
 ): Promise<readonly NetworkVerdict[]> {
   const done: NetworkVerdict[] = [];
+  // A name without a namespace may be that of a definition and of the primary network. Then the definition is meant.
+  const isAlone = !verdicts.some(({ network }) => network.includes("/"));
   for (const [network, own] of Map.groupBy(verdicts, (verdict) => verdict.network)) {
     const nodes = own.filter(isPassed).map(({ node }) => node);
     const what = `Trying ${network} on ${plural(nodes.length, "node")}`;
@@ -41,7 +43,9 @@ async function tryAll(
         ? undefined
         : isNamed
           ? await withProgress(shell, what, () => tried(network, nodes))
-          : new Map(nodes.map((node) => [node, noDefinition]));
+          : isAlone
+            ? new Map(nodes.map((node) => [node, noDefinition]))
+            : undefined;
     done.push(...own.map((verdict) => withDryRun(verdict, results?.get(verdict.node))));
   }
   return done;

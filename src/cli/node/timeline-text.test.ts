@@ -54,6 +54,27 @@ test("timelineText names the trace of a call, and in the wide form the span of e
   expect(timelineText({ ...base, isWide: true })).toContain("bridge  span=00000000000000aa");
 });
 
+test("timelineText keeps an annotation that cannot be read apart from the change before it", () => {
+  const plug = (afterMs: number, what: string, detail: string): TimelineEntry =>
+    entry(afterMs, what, { verb: "PLUG", detail });
+  const undone = [
+    plug(0, "asked", "swap"),
+    plug(1, "failed", "old one"),
+    plug(2, "undone", ""),
+    plug(3, "failed", "new one"),
+  ];
+  const looks = [
+    plug(9_000, "failed", "not JSON"),
+    plug(10_000, "failed", "not JSON"),
+    plug(11_000, "waiting", "gone"),
+  ];
+  const blocks = timelineText(view([...undone, ...looks])).split("\n\n");
+  expect(blocks.slice(1).map((block) => block.match(/asked|failed|undone|waiting/gu))).toEqual([
+    ["asked", "failed", "undone", "failed"],
+    ["failed", "failed", "waiting"],
+  ]);
+});
+
 describe("summaryOf", () => {
   test("an attached pod: since when, and on which networks with which addresses", () => {
     expect(summaryOf(view([], [attachment()]))).toBe(

@@ -89,7 +89,7 @@ function callsOf(entries: readonly TimelineEntry[]): readonly Call[] {
     }
     const verb = verbOf(entry, openCalls);
     const key = `${entry.containerId} ${verb}`;
-    const open = entry.what === "asked" ? undefined : openCalls.get(key);
+    const open = isFirst(entry, openCalls.get(key)) ? undefined : openCalls.get(key);
     if (open !== undefined) {
       open.push(entry);
       continue;
@@ -100,6 +100,15 @@ function callsOf(entries: readonly TimelineEntry[]): readonly Call[] {
   }
   return calls;
 }
+
+/** A look at a running pod's annotation that finds no change to make, as in one that cannot be read, is apart from the last change. */
+function isFirst({ verb, what }: TimelineEntry, open: readonly TimelineEntry[] = []): boolean {
+  if (what === "asked") return true;
+  const isLook = verb === "PLUG" && (what === "failed" || what === "waiting");
+  return isLook && open[0]?.what === "asked" && changeEnds.has(open.at(-1)?.what ?? "");
+}
+
+const changeEnds: ReadonlySet<string> = new Set(["failed", "plugged", "unplugged"]);
 
 /** A plugin that runs for a change of a running pod belongs to that. One's DEL without a DEL call is the undo of the ADD. */
 function verbOf(

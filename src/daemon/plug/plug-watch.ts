@@ -115,6 +115,8 @@ export class PlugWatch implements Service {
     for (const { token } of this.#needs.journal.forPod(pod.namespace, pod.name)) {
       this.#queue.drop(token);
       this.#subjects.get(token)?.givenUp.giveUp(new LeveeError("cancelled", "The pod ends"));
+      // One that waits for its next look is not served again. If the pod comes back, it begins anew.
+      this.#subjects.delete(token);
     }
   }
 
