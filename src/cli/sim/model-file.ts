@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { MachineModel } from "../../sim/machine/machine-model.ts";
-import { errnoOf } from "../../base/errors.ts";
-import { CommandFailure, usageFailure } from "../failure.ts";
+import { type CommandFailure, usageFailure } from "../failure.ts";
+import { textOfFile } from "./text-of-file.ts";
 
 /** Numbers that a model may hold: more than none, and less than anybody measures. */
 const numberMax = 1_000_000;
@@ -10,7 +9,7 @@ const numberMax = 1_000_000;
 export async function readModel(path: string | undefined): Promise<MachineModel> {
   const { defaultModel } = await import("../../sim/machine/default-model.ts");
   if (path === undefined) return defaultModel;
-  const found = parsed(path, textOfFile(path));
+  const found = parsed(path, await textOfFile(path, "model", "levee sim calibrate --write model.json makes one"));
   const read = (template: Readonly<Record<string, unknown>>, value: unknown, place: string): unknown => {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw wrong(path, place, value, "an object");
@@ -32,17 +31,6 @@ export async function readModel(path: string | undefined): Promise<MachineModel>
   const model = read({ ...defaultModel }, found, "") as MachineModel;
   if (model.cores >= 1 && model.multus.threads >= 1) return model;
   throw wrong(path, model.cores >= 1 ? "multus.threads" : "cores", 0, "at least 1");
-}
-
-function textOfFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the model ${path}`, {
-      remedy: "levee sim calibrate --write model.json makes one",
-      cause,
-    });
-  }
 }
 
 function parsed(path: string, text: string): unknown {

@@ -25,7 +25,10 @@ export async function playSim(context: Context, plan: SimStormPlan, report: stri
   const progress = simProgress(context, plan.pods.length);
   const end = await runSimStorm(plan, {
     onMoment: (moment) => progress.show(moment),
-    isInterrupted: () => shell.interrupted.aborted,
+    isInterrupted: () => {
+      progress.tick();
+      return shell.interrupted.aborted;
+    },
   });
   progress.end();
   print(shell.stdout, settings.output, {
@@ -74,18 +77,25 @@ function simValue(end: SimStormEnd): unknown {
 }
 
 /** On stderr, from the third second on. */
-function simProgress({ shell }: Context, pods: number): { show(moment: SimMoment): void; end(): void } {
+function simProgress({ shell }: Context, pods: number): { show(moment: SimMoment): void; tick(): void; end(): void } {
   const { stderr, clock } = shell;
   const startMs = clock.monotonicMs();
   let shownMs = startMs + quietMs - (stderr.isTerminal ? redrawMs : lineMs);
+  let known = "The daemons start";
+  const tick = (): void => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - shownMs < (stderr.isTerminal ? redrawMs : lineMs)) return;
+    shownMs = nowMs;
+    const line = `${known} (${Math.round((nowMs - startMs) / 1_000)} s)`;
+    stderr.write(stderr.isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
+  };
   return {
     show({ atMs, attached, criticalAttached }) {
-      const nowMs = clock.monotonicMs();
-      if (nowMs - shownMs < (stderr.isTerminal ? redrawMs : lineMs)) return;
-      shownMs = nowMs;
-      const line = `Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${pods} pods attached (${Math.round((nowMs - startMs) / 1_000)} s)`;
-      stderr.write(stderr.isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
+      known = `Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${pods} pods attached`;
+      tick();
     },
+    // Also between two moments: the first hundredth of a second of a large storm takes long.
+    tick,
     end() {
       if (stderr.isTerminal && clock.monotonicMs() - startMs > quietMs) stderr.write("\r\u001b[K");
     },

@@ -47,6 +47,10 @@ export function addSim(program: Command, shell: Shell): void {
         "levee sim --from-cluster",
       )}\n${exitText}`,
     );
+  sim.hook("preSubcommand", (_, verb) => {
+    if (sim.opts<SimOptions>().fromCluster !== true) return;
+    throw usageFailure(`Cannot use --from-cluster with levee sim ${verb.name()}`, "levee sim --from-cluster");
+  });
   addSimStorm(sim, shell);
   addSimRun(sim, shell);
   addSimSchema(sim, shell);
@@ -143,7 +147,7 @@ function addSimRun(sim: Command, shell: Shell): void {
       ...(seed === undefined ? {} : { seed: parseCount("--seed", seed, { min: 1, max: simMax.seed, example: 1 }) }),
       model: await modelFor(sim),
     };
-    await playSim(contextOf(run, shell), readScenario(file, words), report);
+    await playSim(contextOf(run, shell), await readScenario(file, words), report);
   });
 }
 

@@ -34,7 +34,8 @@ export const simDefaults = {
 /** As many as one command can simulate in a few minutes. */
 export const simMax = { nodes: 100, pods: 5_000, connectionLimit: 10_000, seed: 999_999_999 } as const;
 const simNetwork = "net-a";
-const leastBytes = 1024 ** 2;
+/** No process runs in less. */
+export const leastBytes = 1024 ** 2;
 
 export const implementationNames: readonly Implementation[] = ["levee", "multus-4.2.2", "multus-4.3.0"];
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeRequest } from "../../kube/client/api.ts";
-import { FakeApi, page } from "../../kube/client/fake-api.fixture.ts";
+import { FakeApi, gone, page } from "../../kube/client/fake-api.fixture.ts";
 import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import { readyPod } from "../world.fixture.ts";
@@ -134,4 +134,17 @@ test("NetworkKeeper says nothing before it has read the definitions", async () =
   keeper.start();
   await clock.advance(30_000);
   expect(keeper.warnings).toBeUndefined();
+});
+
+test("NetworkKeeper lists again at once after its place is gone: a guard is not one of many", async () => {
+  await start([]);
+  let lists = 0;
+  server.onCall = () => {
+    lists += 1;
+    return page("11", []);
+  };
+  server.watch.fail(gone());
+  await settleIo();
+  await clock.advance(600);
+  expect(lists).toBe(1);
 });

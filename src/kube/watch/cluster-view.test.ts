@@ -3,7 +3,7 @@ import type { Namespace, PodName } from "../../base/brand.ts";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
 import { ClusterView } from "./cluster-view.ts";
-import { FakeApi, page, type FakeWatch } from "../client/fake-api.fixture.ts";
+import { FakeApi, gone, page, type FakeWatch } from "../client/fake-api.fixture.ts";
 import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 import type { WantedPod } from "../../view/view.ts";
@@ -225,4 +225,22 @@ test("ClusterView keeps no annotation of a network that can be no resource's nam
   await open();
   expect((await view.findNetwork(ns, "good"))?.annotations).toEqual({ [key]: "intel.com/vf" });
   expect((await view.findNetwork(ns, "bad"))?.annotations).toEqual({});
+});
+
+test("ClusterView lists again over half a minute after the server has forgotten all places, as every node has one", async () => {
+  clock.chance = 0.5;
+  let lists = 0;
+  networks = () => {
+    lists += 1;
+    return page("10", []);
+  };
+  await open();
+  expect(lists).toBe(1);
+  watchOf(definitions).fail(gone());
+  watchOf("pods").fail(gone());
+  await settleIo();
+  await clock.advance(14_000);
+  expect(lists).toBe(1);
+  await clock.advance(2_000);
+  expect(lists).toBe(2);
 });

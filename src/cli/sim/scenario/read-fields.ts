@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { CommandFailure } from "../../failure.ts";
 import { parseBytes, parseCount, parseCpu, parseSpan } from "../../storm/quantity.ts";
 import type { Field, FieldTable } from "./scenario-fields.ts";
@@ -107,12 +107,16 @@ export class FieldReader {
   }
 }
 
+/** It ends in a terminal. */
+const textPattern = /^\P{Cc}{1,200}$/u;
+
 /** Undefined for a value that does not fit. */
 function scalarOf(value: unknown, field: Field, path: string): FieldValue | undefined {
   if (field.is === "flag") return typeof value === "boolean" ? value : undefined;
   if (field.is === "count") return fits(() => parseCount(path, String(value), { min: field.min, max: field.max }));
   if (field.is === "choice") return field.of.find((word) => word === value);
-  const text = field.is === "cpu" && typeof value === "number" ? String(value) : value;
+  const isNumeric = field.is === "cpu" || field.is === "bytes";
+  const text = isNumeric && typeof value === "number" ? String(value) : value;
   return typeof text === "string" && text !== "" ? wordOf(text, field.is, path) : undefined;
 }
 
@@ -127,7 +131,7 @@ function wordOf(text: string, is: Field["is"], path: string): FieldValue | undef
     case "name":
       return new RegExp(namePattern, "u").test(text) ? text : undefined;
     default:
-      return text;
+      return textPattern.test(text) ? text : undefined;
   }
 }
 
@@ -158,13 +162,14 @@ function wantedText(field: Field): string {
     case "name":
       return "a name of small letters, digits and -";
     default:
-      return "some text";
+      return "one line of at most 200 characters";
   }
 }
 
 const seenMax = 60;
 
 function seenText(node: unknown): string {
+  if (isAlias(node)) return `the alias *${node.source}`.slice(0, seenMax);
   if (isMap(node)) return "an object";
   if (isSeq(node)) return node.items.length === 0 ? "an empty list" : "a list";
   const value = isScalar(node) ? node.value : undefined;

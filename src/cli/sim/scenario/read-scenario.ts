@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { SimStormFault, SimStormPlan, SimStormPod } from "../../../sim/storm/sim-storm-plan.ts";
-import { errnoOf } from "../../../base/errors.ts";
 import { CommandFailure, exitCode } from "../../failure.ts";
+import { textOfFile } from "../text-of-file.ts";
 import { FieldReader, type FieldProblem, type FieldValues } from "./read-fields.ts";
 import { faultsOf } from "./scenario-faults.ts";
+import { leastBytes } from "../sim-words.ts";
 import { scenarioFields, scenarioMax } from "./scenario-fields.ts";
 import { groupedPods, NodeNames } from "./scenario-pods.ts";
 
-/** More than a person writes, and little enough to be read at once. */
-const bytesMax = 1024 ** 2;
 const problemsShown = 10;
 
 interface ScenarioWords {
@@ -20,9 +18,10 @@ interface ScenarioWords {
 }
 
 /** Reads a scenario file into a plan. Everything that is wrong is named with line, field, value and remedy. */
-export function readScenario(path: string, words: ScenarioWords): SimStormPlan {
+export async function readScenario(path: string, words: ScenarioWords): Promise<SimStormPlan> {
+  const text = await textOfFile(path, "scenario", "levee sim run FILE, with a file as in examples/sim/");
   const counter = new LineCounter();
-  const document = parseDocument(textOf(path), { lineCounter: counter, uniqueKeys: false, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, prettyErrors: false });
   const [first] = document.errors;
   if (first !== undefined)
     throw failure(path, [{ line: counter.linePos(first.pos[0]).line, text: `it is not YAML: ${first.message}` }]);
@@ -38,16 +37,19 @@ function planOf(values: FieldValues, reader: FieldReader, { impl, seed, model }:
   const nodes = new NodeNames(listOf<FieldValues>(values["nodes"]), reader);
   const pods: readonly SimStormPod[] = groupedPods(listOf<FieldValues>(values["pods"]), { nodes, networks, reader });
   const faults: readonly SimStormFault[] = faultsOf(listOf<FieldValues>(values["faults"]), { nodes, networks, reader });
-  if (pods.length > scenarioMax.pods) reader.also("pods", `are ${pods.length} in all: at most ${scenarioMax.pods}`);
   if (faults.length > scenarioMax.faults)
     reader.also("faults", `are ${faults.length} in all: at most ${scenarioMax.faults}, such as with a larger every`);
   const daemon = withDefaults(values["daemon"], { limit: 50 * 1024 ** 2 });
   const promises = withDefaults(values["promises"], { attachedWithin: 180_000, criticalWithin: 3_000 });
+  if ((daemon["limit"] as number) < leastBytes)
+    reader.also("daemon.limit", `is ${daemon["limit"] as number} bytes: it must be at least 1Mi, such as 50Mi`);
   const whole = withDefaults(values, { implementation: "levee", seed: 1 });
+  const attaches = (impl ?? whole["implementation"]) as SimStormPlan["impl"];
   return {
     title: whole["name"] as string,
-    impl: (impl ?? whole["implementation"]) as SimStormPlan["impl"],
-    connectionLimit: daemon["connectionLimit"] as number | undefined,
+    impl: attaches,
+    // The others have none, whatever the file says for a comparison.
+    connectionLimit: attaches === "multus-4.3.0" ? (daemon["connectionLimit"] as number | undefined) : undefined,
     seed: seed ?? (whole["seed"] as number),
     nodes: nodes.all,
     limits: { limitBytes: daemon["limit"] as number, cpuMillis: daemon["cpu"] as number | undefined },
@@ -67,22 +69,6 @@ function withDefaults(values: unknown, defaults: FieldValues): FieldValues {
 
 function listOf<T>(value: unknown): readonly T[] {
   return (value ?? []) as readonly T[];
-}
-
-function textOf(path: string): string {
-  try {
-    const bytes = readFileSync(path);
-    if (bytes.length <= bytesMax) return bytes.toString("utf8");
-  } catch (cause) {
-    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the scenario ${path}`, {
-      remedy: "levee sim run FILE, with a file as in examples/sim/",
-      exitCode: exitCode.usage,
-      cause,
-    });
-  }
-  throw failure(path, [
-    { line: 1, text: `the file has more than ${bytesMax} bytes: write groups of pods with a count` },
-  ]);
 }
 
 function failure(path: string, problems: readonly FieldProblem[]): CommandFailure {

@@ -1,6 +1,6 @@
 import type { SimStormFault } from "../../../sim/storm/sim-storm-plan.ts";
 import type { FieldValues } from "./read-fields.ts";
-import { instantFaults, networkFaults } from "./scenario-fields.ts";
+import { instantFaults, networkFaults, scenarioMax } from "./scenario-fields.ts";
 import { msOf, requireNetwork, type ScenarioPlace } from "./scenario-pods.ts";
 
 type Fault = SimStormFault["fault"];
@@ -60,7 +60,12 @@ function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader } }: I
     reader.also(`${path}.every`, `is ${everyMs}ms: it must be at least ${everyMsMin}ms`);
     return [];
   }
-  return Array.from({ length: Math.floor(forMs / everyMs) + 1 }, (_, number) => atMs + number * everyMs);
+  const times = Math.floor(forMs / everyMs) + 1;
+  if (times > scenarioMax.faults) {
+    reader.also(`${path}.every`, `makes ${times} faults: at most ${scenarioMax.faults}, such as with a larger every`);
+    return [];
+  }
+  return Array.from({ length: times }, (_, number) => atMs + number * everyMs);
 }
 
 function isOf<K extends string>(kinds: readonly K[], kind: string): kind is K {

@@ -9,7 +9,10 @@ export class NodeNames {
 
   constructor(groups: readonly FieldValues[], reader: FieldReader) {
     const all: string[] = [];
-    groups.forEach((group, at) => {
+    // Not made first and counted then: a file of one MiB has room for millions.
+    const wanted = sumOf(groups);
+    if (wanted > scenarioMax.nodes) reader.also("nodes", `are ${wanted} in all: at most ${scenarioMax.nodes}`);
+    (wanted > scenarioMax.nodes ? [] : groups).forEach((group, at) => {
       const name = group["name"] as string;
       const count = group["count"] as number | undefined;
       const names = count === undefined ? [name] : numbered(name, count);
@@ -18,7 +21,6 @@ export class NodeNames {
       this.#groups.set(name, names);
       all.push(...names);
     });
-    if (all.length > scenarioMax.nodes) reader.also("nodes", `are ${all.length} in all: at most ${scenarioMax.nodes}`);
     this.all = all;
   }
 
@@ -45,6 +47,11 @@ export interface ScenarioPlace {
 
 /** The pods of all groups, spread evenly over their nodes. */
 export function groupedPods(groups: readonly FieldValues[], place: ScenarioPlace): readonly SimStormPod[] {
+  const wanted = sumOf(groups);
+  if (wanted > scenarioMax.pods) {
+    place.reader.also("pods", `are ${wanted} in all: at most ${scenarioMax.pods}`);
+    return [];
+  }
   const taken = new Set<string>();
   return groups.flatMap((group, at) => {
     const pods = groupOf(group, `pods[${at}]`, place);
@@ -54,6 +61,10 @@ export function groupedPods(groups: readonly FieldValues[], place: ScenarioPlace
     taken.add(key);
     return pods;
   });
+}
+
+function sumOf(groups: readonly FieldValues[]): number {
+  return groups.reduce((sum, group) => sum + ((group["count"] as number | undefined) ?? 1), 0);
 }
 
 function groupOf(group: FieldValues, at: string, { nodes, networks, reader }: ScenarioPlace): readonly SimStormPod[] {

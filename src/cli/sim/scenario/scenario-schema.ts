@@ -39,11 +39,11 @@ function shapeOf(field: Field): Schema {
 export const namePattern = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 
 const plainShapes = {
-  text: { type: "string", minLength: 1 },
+  text: { type: "string", minLength: 1, maxLength: 200 },
   name: { type: "string", pattern: namePattern },
   flag: { type: "boolean" },
   span: { type: "string", pattern: String.raw`^\d{1,6}(\.\d{1,3})?(ms|s|m|h)$` },
-  bytes: { type: "string", pattern: String.raw`^\d{1,15}(k|M|G|Ki|Mi|Gi)?$` },
+  bytes: { type: ["string", "integer"], pattern: String.raw`^\d{1,15}(k|M|G|Ki|Mi|Gi)?$` },
   cpu: { type: ["string", "number"], pattern: String.raw`^(\d{1,6}m|\d{1,3}(\.\d{1,3})?)$` },
   names: { type: "array", items: { type: "string", pattern: namePattern } },
 } as const;

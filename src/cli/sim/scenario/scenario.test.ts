@@ -45,6 +45,13 @@ describe("levee sim run", () => {
     expect(out).toMatch(/^× Multus 4\.2\.2 does not hold the seeds' outage/u);
   }, 180_000);
 
+  test("a connection limit is that of Multus 4.3.0 alone", async () => {
+    const text = "name: few\nnodes: [{name: node}]\ndaemon: {connectionLimit: 8}\npods: [{name: web, count: 3}]\n";
+    expect((await run(text)).out).toStartWith("✓ Levee holds few\n");
+    const multus = await run(text.replace("8}", "8, limit: 256Mi}"), "--impl", "multus-4.3.0");
+    expect(multus.out).toStartWith("✓ Multus 4.3.0 with a connection limit of 8 holds few\n");
+  }, 60_000);
+
   test("--seed wins over the file", async () => {
     const text = "name: few\nseed: 7\nnodes: [{name: node}]\npods: [{name: web, count: 3}]\n";
     expect((await run(text)).out).toContain("seed, run         7, ");
@@ -164,6 +171,55 @@ describe("a mistake is named with line, field, value and remedy", () => {
     const { status, err } = await levee("run", join(folder, "none.yaml"));
     expect(status).toBe(2);
     expect(err).toContain("Cannot read the scenario");
+    expect(err).toContain("(ENOENT)");
+  });
+});
+
+describe("what is hostile is refused before it costs time or memory", () => {
+  test.each([
+    [
+      "a size below any daemon",
+      `${good}daemon: {limit: 4096}\n`,
+      "10: daemon.limit is 4096 bytes: it must be at least 1Mi",
+    ],
+    [
+      "an alias",
+      good.replace("name: web", "name: &web web").replace("count: 4", "namespace: *web"),
+      "is the alias *web",
+    ],
+    [
+      "a name that clears the screen",
+      good.replace("a storm", String.raw`"\e[2J"`),
+      "it must be one line of at most 200",
+    ],
+    [
+      "billions of faults",
+      `${good}faults: [{kind: kill-daemon, every: 100ms, for: 999999h}]\n`,
+      "10: faults[0].every makes 35999964001 faults: at most 1000",
+    ],
+    [
+      "millions of nodes",
+      `name: many\npods: [{name: web}]\nnodes:\n${"- {name: node, count: 100}\n".repeat(2_000)}`,
+      "3: nodes are 200000 in all: at most 100",
+    ],
+    [
+      "millions of pods",
+      `name: many\nnodes: [{name: node}]\npods:\n${"- {name: web, count: 5000}\n".repeat(2_000)}`,
+      "3: pods are 10000000 in all: at most 5000",
+    ],
+  ])("%s", async (_, text, message) => {
+    const { status, out, err } = await run(text);
+    expect([status, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+  });
+
+  test("a file that never ends, and one that is too long", async () => {
+    const endless = await levee("run", "/dev/zero");
+    expect(endless.status).toBe(2);
+    expect(endless.err).toContain("it must be a regular file");
+    const long = await run(" ".repeat(1024 ** 2 + 1));
+    expect(long.status).toBe(2);
+    expect(long.err).toContain("it may have at most 1048576 bytes");
   });
 });
 

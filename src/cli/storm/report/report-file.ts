@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeFileAtomically } from "../../../base/atomic-file.ts";
 import { errnoOf } from "../../../base/errors.ts";
@@ -7,8 +7,25 @@ import type { Shell } from "../../shell.ts";
 
 /** Checked before the storm, not after it. */
 export function requireReportFolder(path: string | undefined): void {
-  if (path === undefined || existsSync(dirname(path))) return;
-  throw usageFailure(`Cannot write the report ${path}: there is no folder ${dirname(path)}`, "--report storm.html");
+  if (path === undefined) return;
+  const folder = dirname(path);
+  if (path === "") throw usageFailure("Cannot write a report without a name", "--report storm.html");
+  if (!existsSync(folder))
+    throw usageFailure(`Cannot write the report ${path}: there is no folder ${folder}`, "--report storm.html");
+  // The report takes the place of what is there: not of a folder, and never of a device such as /dev/null.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw usageFailure(`Cannot write the report ${path}: this is no regular file`, "--report storm.html");
+  const trial = `${path}.tmp`;
+  try {
+    // Root may write where the mode of a folder says no, and may not in /proc: only trying tells.
+    closeSync(openSync(trial, "w"));
+    unlinkSync(trial);
+  } catch (cause) {
+    throw usageFailure(
+      `Cannot write the report ${path}: the folder ${folder} takes no file (${errnoOf(cause) ?? String(cause)})`,
+      "--report storm.html",
+    );
+  }
 }
 
 export async function writeReport({ stderr }: Pick<Shell, "stderr">, path: string, page: string): Promise<void> {
