@@ -58,8 +58,10 @@ test("a huge body is refused by its length, before it is sent, and an endless on
   expect(await raw(head("/cni", 1_048_577))).toStartWith("HTTP/1.1 413 ");
   expect(await raw(head("/delegate", 99_999_999_999))).toStartWith("HTTP/1.1 413 ");
   const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
-  const endless = `POST /cni HTTP/1.1\r\nHost: dummy\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`;
-  expect(await raw(endless)).toMatch(/^HTTP\/1\.1 41[13] /u);
+  const chunked = "POST /cni HTTP/1.1\r\nHost: dummy\r\nTransfer-Encoding: chunked\r\n\r\n";
+  expect(await raw(chunked)).toStartWith("HTTP/1.1 411 ");
+  // The connection is closed while the peer still writes, which may take the answer from it.
+  expect(await raw(`${chunked}${chunk.repeat(20)}`)).toMatch(/^(?:HTTP\/1\.1 41[13] |$)/u);
   expect(await raw(`GET / HTTP/1.1\r\nX: ${"a".repeat(100_000)}`)).toMatch(/^HTTP\/1\.1 4/u);
 });
 
