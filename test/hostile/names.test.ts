@@ -36,6 +36,8 @@ const escapes = [
 
 beforeAll(async () => {
   lab = await Lab.make();
+  // The daemon makes this folder with its first copy for Multus, which may be in the middle of any test.
+  mkdirSync(lab.cniDir);
   writeFileSync(lab.path("bin/plain"), `#!/bin/sh\ncat >/dev/null\necho '{"cniVersion":"1.0.0"}'\n`, { mode: 0o755 });
   writeFileSync(lab.path("evil"), '#!/bin/sh\n: > "$(dirname "$0")/escaped"\n', { mode: 0o755 });
   await lab.configure({ addLookupMs: 200, addUndoMs: 1_000, logLevel: "error" });
