@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { cniPlugins } from "../test/peers/cni-plugins.ts";
+import { cniPlugins, releasedPlugins } from "../test/peers/cni-plugins.ts";
 import { newContainerd } from "../test/peers/containerd.ts";
 import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
@@ -216,7 +216,7 @@ async function builtPeers(): Promise<Peers> {
     containerd: builtOrThrow(await newContainerd()),
     multus: { "v4.2.2": builtOrThrow(await multus("v4.2.2")), "v4.3.0": builtOrThrow(await multus("v4.3.0")) },
   };
-  for (const peer of [helm, krew, nerdctl]) builtOrThrow(await peer());
+  for (const peer of [releasedPlugins, helm, krew, nerdctl]) builtOrThrow(await peer());
   // For `npm test`. Not every module proxy offers all of its parts, and without it only that test is skipped.
   const collector = await openTelemetryCollector();
   if ("missing" in collector) console.error(collector.missing);

@@ -1,25 +1,36 @@
 import type { Bench } from "../bench.ts";
-import type { Cell, Verdict } from "../cell.ts";
+import type { Cell } from "../cell.ts";
 import type { StormFigures } from "../storm/figures.ts";
-import { heldVerdict, stormCell, vitalVerdict } from "./storm.ts";
+import {
+  growthVerdicts,
+  heldVerdict,
+  memoryVerdict,
+  returnedVerdicts,
+  shareVerdicts,
+  vitalNotes,
+  vitalVerdict,
+} from "./storm-verdicts.ts";
+import { stormCell } from "./storm.ts";
 
 /** Of the time of the plugins alone: with built-in plugins, and with programs. */
 const shares = { usual: { builtIn: 0.5, programs: 1.25 }, large: { builtIn: 0.6, programs: 1.3 } } as const;
-/** What both took before there were built-in plugins. */
-const memoryMax = { anonMib: 15.5, shimsMib: 71 } as const;
-const grownMibMax = 12;
-/** Of the ADDs of a storm that is larger than a node. */
-const returnedShareMax = 0.02;
+/** Of the ADDs: of the pods that a node can have, and of a storm that is larger than a node. */
+const returnedSharesMax = { usual: 0, large: 0.02 } as const;
 
 /** The limits of Multus' own manifest, without the CPU limit. */
 export async function storm219(bench: Bench): Promise<Cell> {
   const wish = { name: "storm219", pods: 219, memoryMib: 50, withPeers: true, withPrograms: true };
-  const seen = await stormCell(bench, wish);
-  const { cell, levee } = seen;
+  const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
   await bench.smallStorm(() => Promise.resolve(levee));
   return {
     ...cell,
-    verdicts: [...shareVerdicts(seen, shares.usual), vitalVerdict(levee, 150), memoryVerdict(levee)],
+    verdicts: [
+      ...shareVerdicts([levee, programs], floorMs, shares.usual),
+      ...returnedVerdicts([levee, programs], returnedSharesMax.usual),
+      vitalVerdict(levee, 150),
+      memoryVerdict(levee),
+    ],
+    notes: [...cell.notes, ...vitalNotes(levee)],
   };
 }
 
@@ -41,68 +52,42 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
       ),
       vitalVerdict(levee, 300),
     ],
+    notes: [...cell.notes, ...vitalNotes(levee)],
   };
 }
 
 /** Four times as many pods as a node has, and the last ones wait most of a minute. */
 export async function storm900(bench: Bench): Promise<Cell> {
   const wish = { name: "storm900", pods: 900, memoryMib: 50, withPeers: false, withPrograms: true };
-  const seen = await stormCell(bench, wish);
-  const { cell, levee } = seen;
+  const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
   return {
     ...cell,
-    verdicts: [...shareVerdicts(seen, shares.large), ...returnedVerdicts(seen), vitalVerdict(levee, 500)],
+    verdicts: [
+      ...shareVerdicts([levee, programs], floorMs, shares.large),
+      ...returnedVerdicts([levee, programs], returnedSharesMax.large),
+      vitalVerdict(levee, 500),
+    ],
+    notes: [...cell.notes, ...vitalNotes(levee)],
   };
 }
 
 /** Ten times as many pods as a node has: a waiting pod must cost almost nothing. */
 export async function storm2000(bench: Bench): Promise<Cell> {
   const wish = { name: "storm2000", pods: 2000, memoryMib: 50, withPeers: false, withPrograms: true };
-  const seen = await stormCell(bench, wish);
-  const { cell, levee } = seen;
+  const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
   const small = await bench.smallStorm(() => storm219Alone(bench));
-  const grownMib = levee.anonPeakMib - small.anonPeakMib;
   return {
     ...cell,
     verdicts: [
-      ...shareVerdicts(seen, shares.large),
-      ...returnedVerdicts(seen),
-      {
-        promise: `its peak of anonymous memory is at most ${grownMibMax} MiB above that of ${small.pods} pods`,
-        seen: `${levee.anonPeakMib.toFixed(1)} against ${small.anonPeakMib.toFixed(1)} MiB`,
-        holds: grownMib <= grownMibMax,
-      },
+      ...shareVerdicts([levee, programs], floorMs, shares.large),
+      ...returnedVerdicts([levee, programs], returnedSharesMax.large),
+      ...growthVerdicts(levee, small),
     ],
   };
 }
 
 async function storm219Alone(bench: Bench): Promise<StormFigures> {
   return (await stormCell(bench, { name: "storm219", pods: 219, memoryMib: 50, withPeers: false })).levee;
-}
-
-/** With built-in plugins a storm is faster than the plugins themselves; with programs it is little slower. */
-function shareVerdicts(
-  { levee, programs, floorMs }: Awaited<ReturnType<typeof stormCell>>,
-  share: { readonly builtIn: number; readonly programs: number },
-): readonly Verdict[] {
-  const within = (figures: StormFigures, times: number, how: string): Verdict =>
-    heldVerdict(
-      figures,
-      `${figures.pods} pods at 50Mi${how}: all attached, no kill, no restart, within ${times} × the delegates alone (${((times * floorMs) / 1000).toFixed(2)} s)`,
-      times * floorMs,
-    );
-  return [
-    within(levee, share.builtIn, ""),
-    ...(programs === undefined ? [] : [within(programs, share.programs, " with built-ins off")]),
-  ];
-}
-
-function returnedVerdicts({ levee, programs }: Awaited<ReturnType<typeof stormCell>>): readonly Verdict[] {
-  return [levee, ...(programs === undefined ? [] : [programs])].map(({ label, pods, failedAdds }) => ({
-    promise: `${label}: at most ${returnedShareMax * 100} % of the ADDs are told to come back`,
-    seen: `${failedAdds} of ${pods + failedAdds}`,
-    holds: failedAdds <= returnedShareMax * (pods + failedAdds),
-  }));
 }
 
 /** No promise: shows how much more memory helps each contender. */
@@ -128,14 +113,5 @@ export async function slowSync(bench: Bench): Promise<Cell> {
       ...cell.notes,
       "Every fsync, fdatasync and their like of the daemon was held back for 5 ms by strace; all else ran at full speed",
     ],
-  };
-}
-
-function memoryVerdict({ anonPeakMib, runtimeMib }: StormFigures): Verdict {
-  const { anonMib, shimsMib } = memoryMax;
-  return {
-    promise: `the daemon's peak of anonymous memory is at most ${anonMib} MiB; all shims and what they start take at most ${shimsMib} MiB of the host`,
-    seen: `${anonPeakMib.toFixed(1)} and ${runtimeMib.toFixed(1)} MiB`,
-    holds: anonPeakMib <= anonMib && runtimeMib <= shimsMib,
   };
 }

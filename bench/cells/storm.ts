@@ -1,5 +1,5 @@
 import type { Bench } from "../bench.ts";
-import { round, seconds, type Cell, type Verdict } from "../cell.ts";
+import { round, seconds, type Cell } from "../cell.ts";
 import type { Contender, StartOptions } from "../contenders/contender.ts";
 import { floorLabel } from "../contenders/floor.ts";
 import { Levee } from "../contenders/levee.ts";
@@ -93,22 +93,6 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<StormSee
       plots: { [cell.name]: timeLine({ title, pods, curves }) },
       figures: { floorMs: floor.tookMs, contenders: figures },
     },
-  };
-}
-
-/** All pods are attached in time, by one daemon without a restart. */
-export function heldVerdict(levee: StormFigures, promise: string, limitMs = Number.POSITIVE_INFINITY): Verdict {
-  const { tookMs, attached, pods, oomKills, restarts } = levee;
-  const seen = `${attached} of ${pods} in ${seconds(tookMs ?? levee.endedMs)}, ${oomKills} kills, ${restarts} restarts`;
-  return { promise, seen, holds: tookMs !== undefined && tookMs <= limitMs && oomKills === 0 && restarts === 0 };
-}
-
-export function vitalVerdict({ vitalWaitsMs }: StormFigures, limitMs: number): Verdict {
-  const worst = vitalWaitsMs[0];
-  return {
-    promise: `each of the 6 critical pods of another namespace that arrive 2 s in is attached within ${limitMs / 1000} s`,
-    seen: `longest ${seconds(worst)}`,
-    holds: worst !== undefined && worst <= limitMs,
   };
 }
 

@@ -4,12 +4,11 @@ import { loadImages } from "../../test/e2e/installed/the-installed.ts";
 import { InstalledLevee, withSettings } from "../../test/e2e/installed/installed-levee.ts";
 import type { KubeObject } from "../../test/e2e/api.ts";
 import type { Contender, Limits } from "./contender.ts";
-import { builtIn } from "../contenders/levee.ts";
 import { dropPageCache } from "../ground/page-cache.ts";
 import { containerGroup, type ContainerGroup } from "./container-group.ts";
 
-/** The node's plugins, too, lack the marks of upstream's releases. */
-const settled = withSettings({ builtinPlugins: builtIn.builtinPlugins });
+/** The plugins of the node's networks. They are named, because their programs lack the marks of upstream's releases. */
+const settled = withSettings({ builtinPlugins: ["bridge", "host-local", "tuning"] });
 
 /** Levee as shipped: install.yaml of its release. Only the daemon's limits may differ, and the plugins are named. */
 export class Levee implements Contender {

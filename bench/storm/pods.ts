@@ -1,18 +1,23 @@
 import { networkNamespace, type PodWish } from "../ground/node-source.ts";
-import { primaryToo, secondary, secondaryToo } from "../ground/networks.ts";
+import { primary, primaryToo, secondary, secondaryToo, type BridgeNetwork } from "../ground/networks.ts";
 
 const networks = "k8s.v1.cni.cncf.io/networks";
 const defaultNetwork = "v1.multus-cni.io/default-network";
+const stormNamespace = "storm";
 /** A bridge has at most 1,023 ports, so pods from this one on use other bridges. */
 const firstOnOtherBridges = 1_000;
 
 /** The pods that arrive all at once. */
 export function stormPods(count: number): readonly PodWish[] {
-  return Array.from({ length: count }, (_, index) => ({
-    namespace: "storm",
-    name: `p${index}`,
-    annotations: index < firstOnOtherBridges ? onUsual : onOthers,
+  return Array.from({ length: count }, (_, index) => ({ namespace: stormNamespace, name: `p${index}` })).map((pod) => ({
+    ...pod,
+    annotations: isOnOtherBridges(pod) ? onOthers : onUsual,
   }));
+}
+
+/** Of a pod of the bench, for callers that run its plugins themselves. */
+export function isOnOtherBridges({ namespace, name }: Pick<PodWish, "namespace" | "name">): boolean {
+  return namespace === stormNamespace && Number(name.slice(1)) >= firstOnOtherBridges;
 }
 
 /** Six critical pods of another namespace. */
@@ -30,8 +35,12 @@ export const otherPods: readonly PodWish[] = vitalPods.map(({ annotations }, ind
   annotations,
 }));
 
-const onUsual = { [networks]: `${networkNamespace}/${secondary.name}` };
+/** The default network of most pods comes from the runtime's configuration. */
+export const usualNetworks: readonly [BridgeNetwork, BridgeNetwork] = [primary, secondary];
+export const otherNetworks: readonly [BridgeNetwork, BridgeNetwork] = [primaryToo, secondaryToo];
+
+const onUsual = { [networks]: `${networkNamespace}/${usualNetworks[1].name}` };
 const onOthers = {
-  [networks]: `${networkNamespace}/${secondaryToo.name}`,
-  [defaultNetwork]: `${networkNamespace}/${primaryToo.name}`,
+  [networks]: `${networkNamespace}/${otherNetworks[1].name}`,
+  [defaultNetwork]: `${networkNamespace}/${otherNetworks[0].name}`,
 };

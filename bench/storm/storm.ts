@@ -9,7 +9,7 @@ import type { PodWish } from "../ground/node-source.ts";
 import { Meter, type GroupPeaks } from "./meter.ts";
 
 /** When the critical pods arrive. */
-const vitalAfterMs = 2_000;
+export const vitalAfterMs = 2_000;
 /** All contenders have the same waits between tries. */
 const seed = 219;
 

@@ -5,14 +5,20 @@
  * case alone.
  */
 import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TimelineAnswer } from "../../src/wire/node-view.ts";
 import { compareBatch } from "../builtin/batch.ts";
 import type { Case, Step, Upstream } from "../builtin/case.ts";
 import { judge } from "../builtin/judge.ts";
 import { expectMutatedEndProperly } from "../builtin/mutated.ts";
 import { builtInPlugins, isPossible } from "../builtin/plugins.ts";
 import { World } from "../builtin/world.ts";
-import { distributionPlugins } from "../lab/lab.ts";
-import { cniPlugins } from "../peers/cni-plugins.ts";
+import { distributionPlugins, Lab } from "../lab/lab.ts";
+import { addresses, ipamFolder } from "../lab/leftovers.ts";
+import { levee } from "../lab/levee.ts";
+import { cniPlugins, releasedPlugins } from "../peers/cni-plugins.ts";
 import { builtFolder } from "../peers/peer.ts";
 
 const newest: Upstream = { version: "1.9.1", folder: builtFolder(await cniPlugins()) };
@@ -56,6 +62,45 @@ test(
     const said = await words("program");
     expect(JSON.parse(said)).toEqual({ code: 999, msg: 'failed to connect "veth#" to bridge cni0: exchange full' });
     expect(await words("built-in")).toBe(said);
+  },
+  runMs,
+);
+
+/** Which one served each ADD of two pods one after another, and what `levee check node` says of the plugins. */
+async function servedByAuto(folder: string): Promise<{ readonly served: readonly string[]; readonly said: string }> {
+  await using lab = await Lab.make();
+  const ipam = { type: "host-local", dataDir: ipamFolder(lab), ranges: [[{ subnet: "10.94.0.0/24" }]] };
+  const bridge = `lve${lab.id}`;
+  await lab.network("lan", { cniVersion: "1.0.0", name: "lan", type: "bridge", bridge, ipam }, "kube-system");
+  await lab.pod("web", {});
+  for (const name of ["bridge", "host-local"]) await copyFile(join(folder, name), lab.path("bin", name));
+  await lab.configure({ clusterNetwork: "lan", builtinPlugins: "auto" });
+  await lab.startDaemon();
+  try {
+    for (const containerId of ["c1", "c2", "c3"]) {
+      const call = { containerId, netns: lab.netns(containerId), args: lab.podArgs("web"), path: lab.path("bin") };
+      for (const verb of ["ADD", "DEL"]) expect(await lab.cni(verb, call)).toMatchObject({ exitCode: 0 });
+    }
+    expect(await addresses(lab)).toEqual([]);
+    const { entries } = await lab.ask<TimelineAnswer>({ ask: "timeline", namespace: "default", name: "web" });
+    const served = entries.filter(({ what, verb }) => what === "ran" && verb === "ADD");
+    const { out } = await levee(lab, "check", "node");
+    return { served: served.map(({ builtIn }) => builtIn ?? "program"), said: out };
+  } finally {
+    spawnSync("ip", ["link", "delete", bridge]);
+  }
+}
+
+test(
+  "auto serves the programs of upstream's release v1.9.1, and not those that do not say which release they are",
+  async () => {
+    const released = await servedByAuto(builtFolder(await releasedPlugins()));
+    // A program runs itself until it is known: bridge in the first call, host-local in the next.
+    expect([released.served[0], released.served.at(-1)]).toEqual(["program", "1.9.1"]);
+    expect(released.said).toContain("instead of upstream's programs: bridge 1.9.1, host-local 1.9.1");
+    const unmarked = await servedByAuto(newest.folder);
+    expect(unmarked.served).toEqual(["program", "program", "program"]);
+    expect(unmarked.said).toContain("as programs, because they are not known upstream ones: bridge");
   },
   runMs,
 );

@@ -20,13 +20,22 @@ const programs = [
   "plugins/meta/tuning",
 ];
 
-/** The reference CNI plugins. */
+const module = "github.com/containernetworking/plugins";
+const versionFlag = `-X ${module}/pkg/utils/buildversion.BuildVersion=${version}`;
+
+/** The reference CNI plugins. They lack the marks of a release, so Levee does not take them for upstream's. */
 export function cniPlugins(): Promise<Peer> {
+  return modulePrograms({ name: "cni-plugins", module, version, packages: programs, ldflags: versionFlag });
+}
+
+/** Two of them with the flags of upstream's own releases. */
+export function releasedPlugins(): Promise<Peer> {
   return modulePrograms({
-    name: "cni-plugins",
-    module: "github.com/containernetworking/plugins",
+    name: "cni-plugins-released",
+    module,
     version,
-    packages: programs,
-    ldflags: `-X github.com/containernetworking/plugins/pkg/utils/buildversion.BuildVersion=${version}`,
+    packages: ["plugins/ipam/host-local", "plugins/main/bridge"],
+    ldflags: `-extldflags -static ${versionFlag}`,
+    asReleased: true,
   });
 }

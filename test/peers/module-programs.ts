@@ -22,6 +22,8 @@ export interface ModulePrograms {
   readonly added?: Readonly<Record<string, string>>;
   readonly ldflags?: string;
   readonly tags?: readonly string[];
+  /** Whether Go writes the flags of the build into the programs, as into those of most releases. */
+  readonly asReleased?: boolean;
 }
 
 /** Builds programs of a Go module, once. The module is built in a copy of its own source, so its own `go.sum` counts. */
@@ -48,6 +50,7 @@ export async function modulePrograms(wanted: ModulePrograms): Promise<Peer> {
     named: Object.fromEntries(Object.entries(named).map(([path, name]) => [`./${path}`, name])),
     ldflags: wanted.ldflags ?? "",
     tags: wanted.tags ?? [],
+    asReleased: wanted.asReleased,
   });
   const complaint = buildComplaint ?? (await keep(copy, bin, files));
   await rm(copy, { recursive: true, force: true });

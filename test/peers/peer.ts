@@ -29,6 +29,8 @@ export interface GoBuild {
   readonly packages: readonly string[];
   readonly ldflags: string;
   readonly tags?: readonly string[];
+  /** Whether Go writes the flags of the build into the programs, as into those of most releases. */
+  readonly asReleased?: boolean | undefined;
   /** Packages whose program gets another name than the last part of their path. */
   readonly named?: Readonly<Record<string, string>>;
 }
@@ -51,15 +53,17 @@ export async function buildInto(bin: string, build: GoBuild): Promise<string | u
 }
 
 async function buildAll(part: string, build: GoBuild): Promise<string | undefined> {
-  const { packages, named = {}, tags = [] } = build;
+  const { packages, named = {}, tags = [], ldflags, asReleased = false } = build;
+  const flags = asReleased ? ["-ldflags", ldflags] : ["-trimpath", "-ldflags", `-s -w ${ldflags}`];
   const builds = [
     ...(packages.length === 0 ? [] : [{ out: `${part}/`, packages }]),
     ...Object.entries(named).map(([path, name]) => ({ out: join(part, name), packages: [path] })),
   ];
   for (const { out, packages: some } of builds) {
     const tagged = tags.length === 0 ? [] : [`-tags=${tags.join(",")}`];
-    const args = ["build", ...tagged, "-trimpath", "-ldflags", `-s -w ${build.ldflags}`, "-o", out, ...some];
-    const { isDone, complaint } = await runGo(build.go, args, { cwd: build.cwd });
+    const args = ["build", ...tagged, ...flags, "-o", out, ...some];
+    const env = asReleased ? { CGO_ENABLED: "0" } : {};
+    const { isDone, complaint } = await runGo(build.go, args, { cwd: build.cwd, env });
     if (!isDone) return complaint;
   }
   return undefined;

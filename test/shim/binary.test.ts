@@ -19,20 +19,28 @@ test("the binary is static and under 1.8 MiB", () => {
   expect(statSync(binary).size).toBeLessThan(1.8 * mebibyte);
 });
 
-test("a waiting shim takes less than 2 MiB, of which less than 256 KiB are its own, and one thread", async () => {
+/** Whoever looks at one shim sees up to 100 KiB more or less: the kernel maps whole windows, and their place is random. */
+const shims = 60;
+
+test("waiting shims take 1.5 MiB at most on average, of which less than 256 KiB are their own, and one thread", async () => {
   const sandbox = new Sandbox();
   const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-  const shim = sandbox.call("ADD");
-  const peer = await daemon.accept();
-  await peer.begin();
-  const status = readFileSync(`/proc/${shim.pid}/status`, "utf8");
-  const number = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
-  expect(number("VmRSS") * 1024).toBeLessThan(2 * mebibyte);
-  // The rest is the program itself, which all shims of a storm share.
-  expect(number("RssAnon") * 1024).toBeLessThan(mebibyte / 4);
-  expect(number("Threads")).toBe(1);
-  await peer.finish();
-  await shim.exited;
+  const residentKib: number[] = [];
+  for (let turn = 0; turn < shims; turn += 1) {
+    const shim = sandbox.call("ADD");
+    const peer = await daemon.accept();
+    await peer.begin();
+    const status = readFileSync(`/proc/${shim.pid}/status`, "utf8");
+    const number = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
+    residentKib.push(number("VmRSS"));
+    // The rest is the program itself, which all shims of a storm share.
+    expect(number("RssAnon")).toBeLessThan(256);
+    expect(number("Threads")).toBe(1);
+    await peer.finish();
+    await shim.exited;
+  }
+  expect(residentKib.reduce((sum, kib) => sum + kib, 0) / shims).toBeLessThanOrEqual(1536);
+  expect(Math.max(...residentKib)).toBeLessThan(1750);
   await daemon.kill();
   sandbox.clean();
 });

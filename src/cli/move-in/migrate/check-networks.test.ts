@@ -44,6 +44,23 @@ test.each([
   expect(finding?.what).toContain("1.9.1 or 1.1.1");
 });
 
-test("checkNetworks says nothing of built-in plugins where a cluster uses none of them", () => {
-  expect(found({ plugins: [{ type: "sriov", ipam: { type: "whereabouts" } }] })).toHaveLength(1);
+test.each(["ipvlan", "vlan"])("checkNetworks says that a program of %s keeps running, whichever it is", (type) => {
+  const config = { plugins: [{ type, master: "eth0", ipam: { type: "static" } }, { type: "tuning" }] };
+  expect(found(config).slice(1)).toMatchObject([
+    { level: "look", object: "plugins tuning", what: expect.stringContaining("1.9.1 or 1.1.1") as string },
+    {
+      level: "look",
+      object: `plugins ${type}`,
+      what: expect.stringContaining("only on a node that has no program for them") as string,
+      remedy: expect.stringContaining("builtinPlugins: off") as string,
+    },
+  ]);
+});
+
+test.each([
+  [{ type: "sriov", ipam: { type: "whereabouts" } }],
+  [{ type: "sriov", ipam: { type: "host-local" } }],
+  [{ type: "macvlan", master: "eth0", ipam: { type: "dhcp" } }],
+])("checkNetworks says nothing of built-in plugins about %j, which stays a program", (plugin) => {
+  expect(found({ plugins: [plugin] })).toHaveLength(1);
 });

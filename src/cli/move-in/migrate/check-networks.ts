@@ -1,6 +1,11 @@
 import { uplinkAnnotation, uplinkVlanAnnotation } from "../../../base/annotations.ts";
 import { LeveeError } from "../../../base/errors.ts";
-import { comparedVersions, isComparedPlugin } from "../../../cni/builtin/builtin-plugins.ts";
+import {
+  comparedVersions,
+  isBuiltinPlugin,
+  isComparedPlugin,
+  type BuiltinPlugin,
+} from "../../../cni/builtin/builtin-plugins.ts";
 import { ipamOf } from "../../../cni/ipam.ts";
 import { asJsonText, memberText } from "../../../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
@@ -38,17 +43,30 @@ export function checkNetworks(objects: readonly KubeObject[], confDir: string = 
 
 /** The same results and the same files on the node, but no program is started: a person should know it. */
 function builtIn(networks: readonly KnownNetwork[]): readonly Finding[] {
-  const plugins = networks.flatMap(({ conf }) => conf?.plugins ?? []);
-  const names = plugins.flatMap(({ type, text }) => [type, ipamOf(text).type]).filter(isComparedPlugin);
-  if (names.length === 0) return [];
+  const names = new Set(networks.flatMap(({ conf }) => conf?.plugins ?? []).flatMap(builtInNames));
+  const remedy = "levee check node says which one serves; builtinPlugins: off keeps all programs (docs/builtin.md)";
+  const look = (some: readonly string[], what: string): readonly Finding[] =>
+    some.length === 0 ? [] : [found("look", `plugins ${some.join(", ")}`, what, remedy)];
+  const sorted = [...names].toSorted();
   return [
-    found(
-      "look",
-      `plugins ${[...new Set(names)].toSorted().join(", ")}`,
+    ...look(
+      sorted.filter(isComparedPlugin),
       `the shim has them built in, and starts no program where the node has none or upstream's of ${comparedVersions.join(" or ")}; another program runs as before`,
-      "levee check node says which one serves; builtinPlugins: off keeps all programs (docs/builtin.md)",
+    ),
+    ...look(
+      sorted.filter((name) => !isComparedPlugin(name)),
+      "the shim has them built in, but serves them only on a node that has no program for them; every program runs as before",
     ),
   ];
+}
+
+/** A program calls the program of its address plugin, and a plugin with such an address plugin is a program. */
+function builtInNames({ type, text }: NetworkConf["plugins"][number]): readonly BuiltinPlugin[] {
+  const ipam = ipamOf(text).type;
+  if (!isBuiltinPlugin(type)) return [];
+  if (ipam === "") return [type];
+  if (!isBuiltinPlugin(ipam)) return [];
+  return isComparedPlugin(type) ? [type, ipam] : [type];
 }
 
 function checkNetwork(

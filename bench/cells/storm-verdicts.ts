@@ -1,0 +1,89 @@
+import { seconds, type Verdict } from "../cell.ts";
+import type { StormFigures } from "../storm/figures.ts";
+import { vitalAfterMs } from "../storm/storm.ts";
+
+/** What both took before there were built-in plugins. */
+const memoryMax = { anonMib: 15.5, shimsMib: 71 } as const;
+const grownMibMax = 12;
+/** Linear growth costs each pod the same; the rest is for the spread of a busy machine. */
+const cpuTimesMax = 1.25;
+
+type Pair = readonly [levee: StormFigures, programs: StormFigures | undefined];
+
+/** All pods are attached in time, by one daemon without a restart. */
+export function heldVerdict(levee: StormFigures, promise: string, limitMs = Number.POSITIVE_INFINITY): Verdict {
+  const { tookMs, attached, pods, oomKills, restarts } = levee;
+  const seen = `${attached} of ${pods} in ${seconds(tookMs ?? levee.endedMs)}, ${oomKills} kills, ${restarts} restarts`;
+  return { promise, seen, holds: tookMs !== undefined && tookMs <= limitMs && oomKills === 0 && restarts === 0 };
+}
+
+/** With built-in plugins a storm is faster than the plugins themselves; with programs it is little slower. */
+export function shareVerdicts(
+  [levee, programs]: Pair,
+  floorMs: number,
+  share: { readonly builtIn: number; readonly programs: number },
+): readonly Verdict[] {
+  const within = (figures: StormFigures, times: number, how: string): Verdict =>
+    heldVerdict(
+      figures,
+      `${figures.pods} pods at 50Mi${how}: all attached, no kill, no restart, within ${times} × the delegates alone (${((times * floorMs) / 1000).toFixed(2)} s)`,
+      times * floorMs,
+    );
+  return [
+    within(levee, share.builtIn, ""),
+    ...(programs === undefined ? [] : [within(programs, share.programs, " with built-ins off")]),
+  ];
+}
+
+/** How many ADDs fail, of all. The pods that arrive in the middle are among them. */
+export function returnedVerdicts([levee, programs]: Pair, shareMax: number): readonly Verdict[] {
+  const limit = shareMax === 0 ? "no ADD is" : `at most ${shareMax * 100} % of the ADDs are`;
+  return [levee, ...(programs === undefined ? [] : [programs])].map(({ label, pods, failedAdds }) => ({
+    promise: `${label}: ${limit} told to come back`,
+    seen: `${failedAdds} of ${pods + failedAdds}`,
+    holds: failedAdds <= shareMax * (pods + failedAdds),
+  }));
+}
+
+export function vitalVerdict({ vitalWaitsMs }: StormFigures, limitMs: number): Verdict {
+  const worst = vitalWaitsMs[0];
+  return {
+    promise: `each of the 6 critical pods of another namespace that arrive 2 s in is attached within ${limitMs / 1000} s`,
+    seen: `longest ${seconds(worst)}`,
+    holds: worst !== undefined && worst <= limitMs,
+  };
+}
+
+/** A storm that is over before the critical pods arrive says nothing about how they pass the others. */
+export function vitalNotes({ label, tookMs }: StormFigures): readonly string[] {
+  if (tookMs === undefined || tookMs > vitalAfterMs) return [];
+  return [
+    `${label} had attached all pods after ${seconds(tookMs)}, before the critical ones arrived: they met an idle node. In storm900 they arrive in the middle.`,
+  ];
+}
+
+export function memoryVerdict({ anonPeakMib, runtimeMib }: StormFigures): Verdict {
+  const { anonMib, shimsMib } = memoryMax;
+  return {
+    promise: `the daemon's peak of anonymous memory is at most ${anonMib} MiB; all shims and what they start take at most ${shimsMib} MiB of the host`,
+    seen: `${anonPeakMib.toFixed(1)} and ${runtimeMib.toFixed(1)} MiB`,
+    holds: anonPeakMib <= anonMib && runtimeMib <= shimsMib,
+  };
+}
+
+/** A waiting pod costs almost nothing: memory hardly grows, and each pod takes the same CPU. */
+export function growthVerdicts(large: StormFigures, small: StormFigures): readonly Verdict[] {
+  const cpuMs = (figures: StormFigures): number => figures.daemonCpuMs / figures.pods;
+  return [
+    {
+      promise: `its peak of anonymous memory is at most ${grownMibMax} MiB above that of ${small.pods} pods`,
+      seen: `${large.anonPeakMib.toFixed(1)} against ${small.anonPeakMib.toFixed(1)} MiB`,
+      holds: large.anonPeakMib - small.anonPeakMib <= grownMibMax,
+    },
+    {
+      promise: `the daemon's CPU per pod is at most ${cpuTimesMax} × that of ${small.pods} pods`,
+      seen: `${cpuMs(large).toFixed(1)} against ${cpuMs(small).toFixed(1)} ms`,
+      holds: cpuMs(large) <= cpuTimesMax * cpuMs(small),
+    },
+  ];
+}
