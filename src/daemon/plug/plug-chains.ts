@@ -21,20 +21,33 @@ export interface PlugChainsNeeds {
 /** Runs the chains of a change by the resident hand, as an ADD runs its own by its shim. */
 export class PlugChains {
   readonly #needs: PlugChainsNeeds;
-  readonly #runChains: RunChains;
+  readonly #joining: RunChains;
+  readonly #returning: RunChains;
 
   constructor(needs: PlugChainsNeeds) {
     this.#needs = needs;
     const step: Journal["step"] = (token, done) => needs.journal.plugStep(token, done);
-    this.#runChains = new RunChains({ ...needs, journal: { step } });
+    this.#joining = new RunChains({ ...needs, journal: { step } });
+    // The change's steps are those of the chains that join: their undo would get another network's result.
+    this.#returning = new RunChains({ ...needs, journal: { step: () => Promise.resolve() } });
   }
 
-  /** The result of each chain. The time of the plugins begins when the hand is free for them. */
+  /** The result of each chain that joins. */
   async add(work: PlugWork, record: AttachmentRecord): Promise<readonly JsonText[]> {
+    return await this.#run(this.#joining, work, record);
+  }
+
+  /** The same for chains that the pod had before. */
+  async addAgain(work: PlugWork, record: AttachmentRecord): Promise<readonly JsonText[]> {
+    return await this.#run(this.#returning, work, record);
+  }
+
+  /** The time of the plugins begins when the hand is free for them. */
+  async #run(chains: RunChains, work: PlugWork, record: AttachmentRecord): Promise<readonly JsonText[]> {
     using _lane = await work.hand.places?.lanes.take();
     const { config } = this.#needs;
     // What Multus has attached came without a CNI_PATH.
     const cniPath = record.cniPath === "" ? pathFor(work.hand, "", config.binDir) : record.cniPath;
-    return await this.#runChains.run(residentCaller(work, this.#needs), { ...record, cniPath }, work.reports);
+    return await chains.run(residentCaller(work, this.#needs), { ...record, cniPath }, work.reports);
   }
 }

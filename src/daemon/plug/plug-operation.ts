@@ -23,7 +23,7 @@ export interface PlugOperationNeeds {
   readonly timeline: Timeline;
   readonly undo: Pick<Undo, "chains">;
   readonly leaks: Pick<Leaks, "settle">;
-  readonly chains: Pick<PlugChains, "add">;
+  readonly chains: Pick<PlugChains, "add" | "addAgain">;
 }
 
 /**
@@ -122,7 +122,7 @@ export class PlugOperation {
     if (failures.length > 0 && (await this.#isThere(work, chain))) return "kept";
     await this.#needs.leaks.settle(part, work.now, failures);
     try {
-      const [text] = await this.#needs.chains.add(work, { ...part, steps: new Map() });
+      const [text] = await this.#needs.chains.addAgain(work, part);
       return text === undefined ? "lost" : { text };
     } catch (thrown) {
       work.givenUp.throwIfAborted();
