@@ -1,5 +1,6 @@
 // Multus' annotations (2.1, 2.2, 2.6): text in; calls of plugins, or words of refusal, out. The table is compat-8-cases.ts.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import type { CniCall, Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
 import { networksOfTable, refusedByBoth, servedByBoth } from "./compat-8-cases.ts";
@@ -48,7 +49,10 @@ for (const refused of refusedByBoth(confDirPlace)) {
 for (const served of servedByBoth) {
   test(`${served.what} runs ${served.runs.join(", ")}`, async () => {
     const call = await callFor(served.annotations);
+    const answers = Object.entries(served.answers ?? {});
+    for (const [plugin, answer] of answers) await lab.answer(`${plugin}.ADD`, JSON.stringify(answer));
     resultOf(await lab.cni("ADD", call));
+    for (const [plugin] of answers) await rm(lab.path("control/answers", `${plugin}.ADD`));
     const calls = await lab.calls();
     expect(calls.map(({ plugin, ifname }) => `${plugin} ${ifname}`)).toEqual([...served.runs]);
     const pod = `IgnoreUnknown=true;K8S_POD_NAMESPACE=default;K8S_POD_NAME=pod-${count};K8S_POD_INFRA_CONTAINER_ID=i${count};K8S_POD_UID=u${count}`;
