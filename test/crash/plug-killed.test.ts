@@ -24,6 +24,27 @@ const attempts: readonly PlugChange[] = [
   { ...swapTwo, name: "swap whose second plugin fails", failing: "epsilon" },
 ];
 
+test("the daemon is killed when the old network has come back: its next DEL gets its newest result", async () => {
+  const { networks } = swap;
+  const kinds = await entriesOf({ ...swap, failing: "delta" });
+  expect(kinds).toEqual(["plug", "plug-step", "plug-ended"]);
+  await using lab = await makeChangeNode();
+  const call = await runPod(lab);
+  await lab.killDaemon("SIGTERM");
+  await failPlugin(lab, "delta");
+  await lab.answer("gamma.ADD", '{"cniVersion":"1.0.0","dns":{"domain":"gamma","search":["newest"]}}');
+  const daemon = await lab.startDaemon({ LEVEE_FAULT: "journal-write:2" });
+  await annotate(lab, networks);
+  await untilDead(lab, daemon);
+  const before = (await lab.calls()).length;
+  await annotate(lab, "second");
+  await lab.startDaemon();
+  await untilSettled(lab, ["second net1"]);
+  const removed = (await lab.calls()).slice(before).find((one) => `${one.command} ${one.plugin}` === "DEL gamma");
+  expect(JSON.parse(removed?.stdin ?? "{}")).toMatchObject({ prevResult: { dns: { search: ["newest"] } } });
+  await endPod(lab, call);
+});
+
 interface Case {
   readonly attempt: PlugChange;
   readonly write: number;

@@ -129,7 +129,7 @@ export class PlugOperation {
     if (failures.length > 0 && (await this.#isThere(work, chain))) return "kept";
     await this.#needs.leaks.settle(part, work.now, failures);
     try {
-      const [text] = await this.#needs.chains.addAgain(work, part);
+      const text = await this.#needs.chains.addAgain(work, part, chain.ifname);
       return text === undefined ? "lost" : { text };
     } catch (thrown) {
       work.givenUp.throwIfAborted();
@@ -137,7 +137,8 @@ export class PlugOperation {
       this.#note(work, "failed", {
         detail: `${chain.network} could not be attached again as ${chain.ifname}: ${toLeveeError(thrown, "ADD").message}`,
       });
-      await this.#needs.leaks.settle(part, work.now, await this.#undo(work, part, "UNDO"));
+      const begun = this.#partOf(work, [chain]);
+      await this.#needs.leaks.settle(begun, work.now, await this.#undo(work, begun, "UNDO"));
       return "lost";
     }
   }
