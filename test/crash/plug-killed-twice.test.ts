@@ -21,7 +21,7 @@ test.each([plugTwo, unplug, swap, swapTwo])(
   async (change) => {
     const firstWrite = await lastBeforeEnd(change);
     const kinds = await entriesOfRecovery(change, firstWrite);
-    expect(kinds[0]).toBe("plug-ended");
+    expect([kinds.includes("plug-ended"), kinds.at(-1)]).toEqual([true, "plug-ended"]);
     const cases = kinds.map((_kind, at) => ({ write: at + 1, killsHand: at % 2 === 0 }));
     await eachOf(cases, 2, async ({ write, killsHand }) => {
       await using lab = await makeChangeNode();
