@@ -10,6 +10,7 @@ export function composePlug(ground: Ground, undo: UndoParts, accounts: Pick<PodA
   const { admission } = ground;
   return new PlugWatch({
     ...ground,
+    residents: undo.residents,
     load: async () => {
       const { PlugLook } = await import("./plug/plug-look.ts");
       return new PlugLook({ ...ground, ...undo, wants: new PodWants(ground), lastConf: () => accounts.conf });

@@ -1,8 +1,9 @@
 // Multus' annotations (2.1, 2.2, 2.6): text in; calls of plugins, or words of refusal, out. The table is compat-8-cases.ts.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import type { CniCall, Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
-import { networksOfTable, refusedByBoth, servedByBoth } from "./compat-8-cases.ts";
+import { networksOfTable, refusedByBoth, servedByBoth, type Accepted } from "./compat-8-cases.ts";
 import { errorOf, expectSilence, resultOf, startNode, stdinOf, story } from "./node.ts";
 
 /** One node serves all cases: each has a pod, a container and a network namespace of its own. */
@@ -33,6 +34,12 @@ async function callFor(annotations: Readonly<Record<string, string>>): Promise<C
   };
 }
 
+async function answering({ answers = {} }: Accepted, work: () => Promise<unknown>): Promise<void> {
+  for (const [plugin, answer] of Object.entries(answers)) await lab.answer(`${plugin}.ADD`, JSON.stringify(answer));
+  await work();
+  for (const plugin of Object.keys(answers)) await rm(lab.path("control/answers", `${plugin}.ADD`));
+}
+
 for (const refused of refusedByBoth(confDirPlace)) {
   test(`${refused.what} is refused in Multus' words, and nothing runs`, async () => {
     const outcome = await lab.cni("ADD", await callFor(refused.annotations));
@@ -48,7 +55,7 @@ for (const refused of refusedByBoth(confDirPlace)) {
 for (const served of servedByBoth) {
   test(`${served.what} runs ${served.runs.join(", ")}`, async () => {
     const call = await callFor(served.annotations);
-    resultOf(await lab.cni("ADD", call));
+    await answering(served, async () => resultOf(await lab.cni("ADD", call)));
     const calls = await lab.calls();
     expect(calls.map(({ plugin, ifname }) => `${plugin} ${ifname}`)).toEqual([...served.runs]);
     const pod = `IgnoreUnknown=true;K8S_POD_NAMESPACE=default;K8S_POD_NAME=pod-${count};K8S_POD_INFRA_CONTAINER_ID=i${count};K8S_POD_UID=u${count}`;

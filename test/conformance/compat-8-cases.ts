@@ -200,6 +200,8 @@ export interface Accepted {
   readonly args?: string;
   /** runtimeConfig of the last plugin. */
   readonly runtimeConfig?: Readonly<Record<string, unknown>>;
+  /** What plugins answer instead of a plain result. */
+  readonly answers?: Readonly<Record<string, object>>;
 }
 
 function gives(annotation: string, runs: readonly string[], more: Partial<Accepted> = {}): Accepted {
@@ -231,6 +233,11 @@ export const servedByBoth: readonly Accepted[] = [
       args: ";MAC=02:00:00:00:00:01;IP=10.9.0.2",
     },
   ),
+  // A result of this version has no place for a MAC, so nobody can check it.
+  gives('[{"name":"bare","namespace":"nets","mac":"02:00:00:00:00:0b"}]', ["first eth0", "second net1"], {
+    args: ";MAC=02:00:00:00:00:0b",
+    answers: { second: { cniVersion: "0.1.0", ip4: { ip: "10.9.0.2/24" }, dns: {} } },
+  }),
   gives('[{"name":"l\\u0061n","namespace":"nets","interface":null,"ips":null,"later":{"a":[1]}}]', [
     "first eth0",
     "second net1",

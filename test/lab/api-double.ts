@@ -75,6 +75,17 @@ export class ApiDouble {
     this.#put("pods", { metadata: { namespace: "default", name, uid, annotations }, spec: {}, status: {} });
   }
 
+  /** A pod of the host's network, or one that ends. */
+  podWith(
+    name: string,
+    annotations: Readonly<Record<string, string>>,
+    { spec = {}, deletionTimestamp }: { readonly spec?: object; readonly deletionTimestamp?: string },
+  ): void {
+    const times = deletionTimestamp === undefined ? {} : { deletionTimestamp };
+    const metadata = { namespace: "default", name, uid: `uid-of-${name}`, annotations, ...times };
+    this.#put("pods", { metadata, spec, status: {} });
+  }
+
   network(name: string, config: unknown): void {
     const metadata = { namespace: "default", name, uid: `uid-of-${name}` };
     this.#put("network-attachment-definitions", { metadata, spec: { config: JSON.stringify(config) } });

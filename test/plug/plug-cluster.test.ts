@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import { KubeNode } from "../conformance/kube-node.ts";
 import { expectSuccess } from "../crash/crash-node.ts";
 import { leveeProgram } from "../lab/lab.ts";
@@ -99,4 +100,70 @@ test("a network that fails is told by an Event, and tried again until it can be 
   expect(reasons(node).join()).toContain("cannot find a network-attachment-definition (missing)");
   api.network("missing", { cniVersion: "1.0.0", ...lab.conf("second") });
   await untilStatus(node, ["default/missing net1"], 40_000);
+});
+
+test("levee plug without a resident hand says so when its time is over, and the network comes once there is one", async () => {
+  const node = await startPod();
+  await using lab = node.lab;
+  await using api = node.api;
+  api.keepsPatches = true;
+  await lab.killHand();
+  const [status, text] = await levee(node, "plug", "vm", "net-a@net1", "--timeout", "1s");
+  expect(status).toBe(1);
+  expect(text).toContain("default/vm does not have its new networks after 1000 ms");
+  expect(text).toContain("the resident hand must run there");
+  expect(lastStatus(node)).toEqual([]);
+  await lab.startHand();
+  await untilStatus(node, ["default/net-a net1"], 2_000);
+});
+
+test("levee plug edits the annotation again when another writer was faster, and gives up after five times", async () => {
+  const node = await startPod();
+  await using lab = node.lab;
+  await using api = node.api;
+  api.keepsPatches = true;
+  await rm(lab.path("control/answers/second.ADD"));
+  api.pod("vm", { [key]: "" });
+  let conflicts = 0;
+  api.mood = ({ method, body }) => {
+    if (method !== "PATCH" || !body.includes(`"${key}"`) || conflicts > 0) return undefined;
+    conflicts += 1;
+    api.pod("vm", { [key]: "net-a@net8" });
+    return 409;
+  };
+  const [status, text] = await levee(node, "plug", "vm", "net-a@net9");
+  expect([status, text]).toEqual([0, "default/vm has primary (eth0), default/net-a (net8), default/net-a (net9)\n"]);
+  expect(conflicts).toBe(1);
+  api.mood = ({ method, body }) => {
+    if (method !== "PATCH" || !body.includes(`"${key}"`)) return undefined;
+    conflicts += 1;
+    return 409;
+  };
+  expect((await levee(node, "unplug", "vm", "net-a@net9"))[0]).toBe(1);
+  expect(conflicts).toBe(6);
+  await untilStatus(node, ["default/net-a net8", "default/net-a net9"]);
+});
+
+test("each of forty changes is in network-status less than a second after its watch event", async () => {
+  const node = await startPod();
+  await using _lab = node.lab;
+  await using api = node.api;
+  let toldMs = 0;
+  api.mood = ({ method }) => {
+    if (method === "PATCH") toldMs = performance.now();
+    return undefined;
+  };
+  const tookMs: number[] = [];
+  for (const networks of Array.from({ length: 20 }, () => ["net-a", "[]"]).flat()) {
+    const beganMs = performance.now();
+    api.pod("vm", { [key]: networks });
+    await untilStatus(node, networks === "[]" ? [] : ["default/net-a net1"], 5_000);
+    tookMs.push(toldMs - beganMs);
+  }
+  const sorted = tookMs.toSorted((left, right) => left - right).map(Math.round);
+  const [median = NaN, most = NaN] = [sorted[20], sorted.at(-1)];
+  console.log(
+    `from the watch event to network-status: ${median} ms in the middle, ${most} ms at most, of ${sorted.length}`,
+  );
+  expect(most).toBeLessThan(1_000);
 });

@@ -5,11 +5,13 @@ import type { Lab } from "../lab/lab.ts";
 
 const networksKey = "k8s.v1.cni.cncf.io/networks";
 
-/** A node with a running pod `web`: eth0 by alpha and beta, net1 of `second` by gamma. `third` (delta) is there to plug. */
+/** A node with a running pod `web`: eth0 by alpha and beta, net1 of `second` by gamma. `third` (delta) and `pair` (delta, epsilon) are there to plug. */
 export async function makePlugNode(settings: Readonly<Record<string, unknown>> = {}): Promise<Lab> {
   const lab = await makeNode({ namespaceIsolation: false, gcGraceMs: 400, ...settings });
-  await lab.plugin("delta");
+  for (const name of ["delta", "epsilon"]) await lab.plugin(name);
   await lab.network("third", { cniVersion: "1.0.0", name: "third", ...lab.conf("delta") });
+  const plugins = [lab.conf("delta"), lab.conf("epsilon")];
+  await lab.network("pair", { cniVersion: "1.0.0", name: "pair", plugins });
   return lab;
 }
 

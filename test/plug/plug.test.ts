@@ -148,3 +148,14 @@ test("a pod that comes back after a failed change gets its networks", async () =
   await annotate(lab, "second,third");
   await untilNetworks(lab, ["second net1", "third net2"]);
 });
+
+test("a change that waits for a hand is made as soon as one connects", async () => {
+  await using lab = await makePlugNode({ undoRetryMs: 60_000 });
+  await runPod(lab);
+  await lab.killHand();
+  await annotate(lab, "second,third");
+  await pause(500);
+  await expectStory(lab, []);
+  await lab.startHand();
+  await untilNetworks(lab, ["second net1", "third net2"], 2_000);
+});

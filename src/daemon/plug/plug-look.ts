@@ -51,8 +51,8 @@ export interface PlugSubject {
   failure: LeveeError | undefined;
 }
 
-/** Nothing is to be done, or look again after some time. */
-export type NextLook = { readonly afterMs: number } | undefined;
+/** Nothing is to be done, or look again after some time, or once a hand joins. */
+export type NextLook = { readonly afterMs: number; readonly needsHand?: true } | undefined;
 
 /** Brings the networks of one running pod to what its annotation names. */
 export class PlugLook {
@@ -69,7 +69,7 @@ export class PlugLook {
   async look(subject: PlugSubject): Promise<NextLook> {
     const { journal, turns, residents, config } = this.#needs;
     const hand = residents.hand();
-    if (hand === undefined) return { afterMs: config.undoRetryMs };
+    if (hand === undefined) return { afterMs: config.undoRetryMs, needsHand: true };
     const seen = journal.findByToken(subject.token);
     if (seen === undefined) return undefined;
     // A DEL of the runtime cancels it as it cancels an ADD.

@@ -6,7 +6,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { PlugEnd } from "../../state/journal/plug-record.ts";
-import { prepareDeviceInfo } from "../chains/device-info.ts";
+import { prepareDeviceInfo, removeDeviceInfo } from "../chains/device-info.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Leaks } from "../undo/leaks.ts";
@@ -23,8 +23,11 @@ export interface PlugOperationNeeds {
   readonly timeline: Timeline;
   readonly undo: Pick<Undo, "chains">;
   readonly leaks: Pick<Leaks, "settle">;
-  readonly chains: Pick<PlugChains, "add">;
+  readonly chains: Pick<PlugChains, "add" | "addAgain">;
 }
+
+/** How far a change with a network that joins has come. */
+type Stage = "taking-away" | "away" | "joining";
 
 /**
  * Changes the networks of a running pod so that it ends with the new ones or with the old ones. The journal has the whole
@@ -51,11 +54,12 @@ export class PlugOperation {
     await journal.plug(work.token, { hand: work.hand.identity, leaving: gone, joining, steps: new Map() });
     this.#note(work, "planned", { detail: changeText(leaving, joining) });
     if (joining.length === 0) return await this.#detach(work);
-    let hasBegun = false;
+    let stage: Stage = "taking-away";
     try {
       if (leaving.length > 0) await this.#takeAway(work, leaving);
+      stage = "away";
       await refuseForeign(work.hand, work.now.path, joining);
-      hasBegun = true;
+      stage = "joining";
       const record = this.#partOf(work, joining);
       await prepareDeviceInfo(record, this.#needs.config.deviceInfoDir, this.#needs.logger);
       const joined = await this.#needs.chains.add(work, record);
@@ -65,7 +69,7 @@ export class PlugOperation {
       const error = toLeveeError(thrown, "Cannot change the pod's networks");
       await work.reports.failed(error);
       // The runtime's DEL, or the next hand, finds the change in the journal.
-      if (!work.givenUp.aborted && !work.hand.isLost) await this.#goBack(work, hasBegun);
+      if (!work.givenUp.aborted && !work.hand.isLost) await this.#goBack(work, stage);
       throw error;
     }
   }
@@ -75,7 +79,7 @@ export class PlugOperation {
     const plug = this.#record(work).plug;
     if (plug === undefined) return;
     this.#note(work, "resumed", { detail: plug.joining.length === 0 ? "the detachment goes on" : "it is taken back" });
-    await (plug.joining.length === 0 ? this.#detach(work) : this.#goBack(work, true));
+    await (plug.joining.length === 0 ? this.#detach(work) : this.#goBack(work, "joining"));
   }
 
   /** A plugin that fails again and again does not keep the pod's networks from changing: the leak ledger keeps the rest. */
@@ -96,11 +100,13 @@ export class PlugOperation {
   }
 
   /** The pod gets its old networks again, with the bytes of their own ADD. */
-  async #goBack(work: PlugWork, hasBegun: boolean): Promise<void> {
-    if (hasBegun) await this.#undoJoining(work);
+  async #goBack(work: PlugWork, stage: Stage): Promise<void> {
+    if (stage === "joining") await this.#undoJoining(work);
     const end: { gone: IfName[]; renewed: { ifname: IfName; result: JsonText }[] } = { gone: [], renewed: [] };
     for (const chain of this.#leaving(work)) {
-      const result = await this.#attachAgain(work, chain);
+      // After its DEL an interface of that name is another one's, and a DEL would remove it.
+      const isTaken = stage === "away" && (await this.#isThere(work, chain));
+      const result = isTaken ? "lost" : await this.#attachAgain(work, chain);
       if (result === "lost") end.gone.push(chain.ifname);
       else if (result !== "kept") end.renewed.push({ ifname: chain.ifname, result: result.text });
     }
@@ -113,6 +119,7 @@ export class PlugOperation {
     if (plug === undefined) return;
     const part = { ...this.#partOf(work, plug.joining), phase: "undoing" as const, steps: plug.steps };
     await this.#needs.leaks.settle(part, work.now, await this.#undo(work, part, "UNDO"));
+    await removeDeviceInfo(part, this.#needs.config.deviceInfoDir, this.#needs.logger);
   }
 
   /** "kept": its DEL failed and its interface is still there. "lost": it is gone and could not be attached again. */
@@ -122,7 +129,7 @@ export class PlugOperation {
     if (failures.length > 0 && (await this.#isThere(work, chain))) return "kept";
     await this.#needs.leaks.settle(part, work.now, failures);
     try {
-      const [text] = await this.#needs.chains.add(work, { ...part, steps: new Map() });
+      const text = await this.#needs.chains.addAgain(work, part, chain.ifname);
       return text === undefined ? "lost" : { text };
     } catch (thrown) {
       work.givenUp.throwIfAborted();
@@ -130,7 +137,8 @@ export class PlugOperation {
       this.#note(work, "failed", {
         detail: `${chain.network} could not be attached again as ${chain.ifname}: ${toLeveeError(thrown, "ADD").message}`,
       });
-      await this.#needs.leaks.settle(part, work.now, await this.#undo(work, part, "UNDO"));
+      const begun = this.#partOf(work, [chain]);
+      await this.#needs.leaks.settle(begun, work.now, await this.#undo(work, begun, "UNDO"));
       return "lost";
     }
   }

@@ -9,6 +9,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { PodChange, PodFacts } from "../../view/pod-facts.ts";
 import type { View } from "../../view/view.ts";
 import type { Service } from "../service.ts";
+import type { Residents } from "../undo/residents.ts";
 import type { NextLook, PlugLook, PlugSubject } from "./plug-look.ts";
 import { PlugQueue } from "./plug-queue.ts";
 import { isStatusStale } from "./stale-status.ts";
@@ -20,6 +21,7 @@ export interface PlugWatchNeeds {
   readonly logger: Logger;
   readonly journal: Pick<Journal, "all" | "findByToken" | "forPod">;
   readonly view: View;
+  readonly residents: Pick<Residents, "onJoined">;
   /** Loaded with the first change: most nodes never have one. */
   readonly load: () => Promise<Pick<PlugLook, "look">>;
   /** How long a pod whose change failed is held. */
@@ -40,6 +42,8 @@ export class PlugWatch implements Service {
   readonly #needs: PlugWatchNeeds;
   readonly #queue: PlugQueue;
   readonly #subjects = new Map<string, PlugSubject>();
+  /** Tokens whose look found no hand. */
+  readonly #handless = new Set<string>();
   #stopListening = (): void => undefined;
   #look: Promise<Pick<PlugLook, "look">> | undefined;
 
@@ -54,7 +58,8 @@ export class PlugWatch implements Service {
 
   /** Also the rest of changes that the last daemon left is done, even where `hotPlug` is off by now. */
   start(): this {
-    const { config, journal, view } = this.#needs;
+    const { config, journal, view, residents } = this.#needs;
+    residents.onJoined(() => this.#handJoined());
     for (const { token, plug } of journal.all()) if (plug !== undefined) this.#queue.put(token);
     if (!config.hotPlug || view.onPodChange === undefined) return this;
     this.#stopListening = view.onPodChange((change) => this.#podChanged(change));
@@ -73,6 +78,12 @@ export class PlugWatch implements Service {
   async stop(): Promise<void> {
     this.#stopListening();
     await this.#queue.stop();
+  }
+
+  #handJoined(): void {
+    const tokens = [...this.#handless];
+    this.#handless.clear();
+    for (const token of tokens) this.#queue.put(token);
   }
 
   #podChanged({ before, now }: PodChange): void {
@@ -100,11 +111,9 @@ export class PlugWatch implements Service {
     const { journal, config, tell } = this.#needs;
     const record = keepsNetns(pod) ? ownRecord(pod, journal.forPod(pod.namespace, pod.name)) : undefined;
     if (record === undefined) return;
-    if (record.plug === undefined && !hasChanges(pod, record, config)) {
-      // The last daemon may have died between a change and the status.
-      if (isFirst && isStatusStale(pod, record)) tell(record.token);
-      return;
-    }
+    // The last daemon may have died between a change and the status. The next change may fail and tell nothing.
+    if (isFirst && record.plug === undefined && isStatusStale(pod, record)) tell(record.token);
+    if (record.plug === undefined && !hasChanges(pod, record, config)) return;
     const subject = this.#subjects.get(record.token);
     if (subject !== undefined) Object.assign(subject, { attempts: 0, failure: undefined });
     this.#queue.put(record.token);
@@ -114,6 +123,7 @@ export class PlugWatch implements Service {
   #drop(pod: PodFacts): void {
     for (const { token } of this.#needs.journal.forPod(pod.namespace, pod.name)) {
       this.#queue.drop(token);
+      this.#handless.delete(token);
       this.#subjects.get(token)?.givenUp.giveUp(new LeveeError("cancelled", "The pod ends"));
       // One that waits for its next look is not served again. If the pod comes back, it begins anew.
       this.#subjects.delete(token);
@@ -139,6 +149,7 @@ export class PlugWatch implements Service {
       next = this.#failed(subject, toLeveeError(thrown, "Cannot change the networks of a pod"));
     }
     if (next === undefined || subject.givenUp.aborted) this.#subjects.delete(token);
+    else if (next.needsHand === true) this.#handless.add(token);
     return subject.givenUp.aborted ? undefined : next?.afterMs;
   }
 

@@ -10,14 +10,21 @@ export interface ResidentHand {
 export class Residents {
   readonly #clock: Pick<Clock, "wallMs">;
   readonly #hands = new Map<Hand, number>();
+  #joined: () => void = () => undefined;
 
   constructor(clock: Pick<Clock, "wallMs">) {
     this.#clock = clock;
   }
 
+  /** Calls the listener, of which there is one, whenever a hand joins. */
+  onJoined(listener: () => void): void {
+    this.#joined = listener;
+  }
+
   add(hand: Hand): void {
     this.#hands.set(hand, this.#clock.wallMs());
     hand.lost.addEventListener("abort", () => this.#hands.delete(hand), { once: true });
+    this.#joined();
   }
 
   all(): readonly ResidentHand[] {

@@ -42,7 +42,8 @@ export type JournalEntry =
   | { readonly kind: "acknowledge"; readonly token: string }
   | { readonly kind: "del-failed"; readonly token: string; readonly reason: string }
   | { readonly kind: "plug"; readonly token: string; readonly plug: PlugRecord }
-  | { readonly kind: "plug-step"; readonly token: string; readonly step: StepRecord }
+  /** A step of a chain that joins; or, with `again`, of the chain of that interface, which comes back. */
+  | { readonly kind: "plug-step"; readonly token: string; readonly step: StepRecord; readonly again?: IfName }
   | { readonly kind: "plug-ended"; readonly token: string; readonly end: PlugEnd }
   | { readonly kind: "removed"; readonly token: string; readonly containerId: ContainerId }
   | { readonly kind: "leak"; readonly leak: LeakEntry }
@@ -66,8 +67,9 @@ export function entryToJson(entry: JournalEntry): string {
     case "begin":
       return JSON.stringify({ kind: entry.kind, record: recordToJson(entry.record) });
     case "step":
-    case "plug-step":
       return JSON.stringify({ kind: entry.kind, token: entry.token, step: stepToJson(entry.step) });
+    case "plug-step":
+      return JSON.stringify({ ...entry, step: stepToJson(entry.step) });
     case "commit":
       return JSON.stringify({ kind: entry.kind, token: entry.token, results: resultsToJson(entry.results) });
     case "plug":
@@ -113,6 +115,7 @@ const readers: { readonly [Kind in EntryKind]: (shape: Shape) => JournalEntry } 
     kind: "plug-step",
     token: textAt(shape, "token"),
     step: stepFromJson(shapeAt(shape, "step")),
+    ...(shape["again"] === undefined ? {} : { again: textAt(shape, "again") as IfName }),
   }),
   "plug-ended": (shape) => ({
     kind: "plug-ended",

@@ -1,4 +1,4 @@
-import type { ContainerId, JsonText, Namespace, PodName } from "../../base/brand.ts";
+import type { ContainerId, IfName, JsonText, Namespace, PodName } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { NetnsIdentity } from "../../base/identity.ts";
 import {
@@ -156,8 +156,8 @@ export class Journal {
     await this.#submitFor(token, { kind: "plug", token, plug });
   }
 
-  async plugStep(token: string, step: StepRecord): Promise<void> {
-    await this.#submitFor(token, { kind: "plug-step", token, step });
+  async plugStep(token: string, step: StepRecord, again?: IfName): Promise<void> {
+    await this.#submitFor(token, { kind: "plug-step", token, step, ...(again === undefined ? {} : { again }) });
   }
 
   async plugEnded(token: string, end: PlugEnd): Promise<void> {

@@ -35,7 +35,10 @@ describe("Journal", () => {
     await attachIn(first, record);
     await first.plug(record.token, plug);
     await first.plugStep(record.token, { step: 1, result: json('{"b":1}') });
+    const { ifname } = record.chains[0]!;
+    await first.plugStep(record.token, { step: 1, result: json('{"c":1}') }, ifname);
     const open = first.findByToken(record.token);
+    expect(open?.results[0]).toBe(json('{"c":1}'));
     expect(open?.plug?.steps.get(1)?.result).toBe(json('{"b":1}'));
     await first.close();
     const second = await openIn(folder);

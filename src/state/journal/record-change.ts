@@ -1,4 +1,4 @@
-import type { JsonText } from "../../base/brand.ts";
+import type { IfName, JsonText } from "../../base/brand.ts";
 import type { AttachmentRecord, StepRecord } from "./attachment-record.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { plugEnded } from "./plug-record.ts";
@@ -24,7 +24,7 @@ export function changed(record: AttachmentRecord, entry: RecordChange): Attachme
     case "plug":
       return { ...record, plug: entry.plug };
     case "plug-step":
-      return withStep(record, entry.step);
+      return entry.again === undefined ? withStep(record, entry.step) : withResult(record, entry.step, entry.again);
     case "plug-ended":
       return { ...record, ...plugEnded(record, entry.end) };
   }
@@ -36,6 +36,13 @@ function withStep(record: AttachmentRecord, step: StepRecord): AttachmentRecord 
   return plug === undefined
     ? record
     : { ...record, plug: { ...plug, steps: new Map(plug.steps).set(step.step, step) } };
+}
+
+/** A chain that comes back has the newest result of its plugins, so that its next DEL gets that. */
+function withResult(record: AttachmentRecord, { result }: StepRecord, ifname: IfName): AttachmentRecord {
+  if (result === undefined) return record;
+  const results = record.chains.map((chain, at) => (chain.ifname === ifname ? result : record.results[at]));
+  return { ...record, results };
 }
 
 /** Also valid after a damaged commit: the pod has its network, and an undo would be worse than a missing prevResult. */

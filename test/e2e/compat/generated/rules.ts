@@ -57,7 +57,7 @@ export const rules: readonly Rule[] = [
       / DEL .* CNI_ARGS$/u.test(` ${at}`) && /^(;MAC=[^;]*)?(;IP=.*)?$/u.test(tail(ours, theirs)),
   },
   {
-    row: "a list without `cniVersion`: an empty one at ADD, the runtime's at DEL",
+    row: "a network without `cniVersion`: an empty one at ADD, the runtime's at DEL",
     explains: ({ at, theirs, ours }, pair) =>
       (at.endsWith(" stdin.cniVersion") && ours === "0.1.0" && (theirs === "" || at.startsWith("DEL"))) ||
       (/^DEL .* stdin\.prevResult$/u.test(at) && ours === undefined && hasVersion(pair.ours, "0.1.0")),
