@@ -9,6 +9,7 @@ import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { forecastCluster } from "./from-cluster/forecast-command.ts";
 import { readModel } from "./model-file.ts";
 import { playSim } from "./play-sim.ts";
+import { playReboots } from "./reboots/play-reboots.ts";
 import { readScenario } from "./scenario/read-scenario.ts";
 import { scenarioSchema } from "./scenario/scenario-schema.ts";
 import { parseCount } from "../storm/quantity.ts";
@@ -147,7 +148,9 @@ function addSimRun(sim: Command, shell: Shell): void {
       ...(seed === undefined ? {} : { seed: parseCount("--seed", seed, { min: 1, max: simMax.seed, example: 1 }) }),
       model: await modelFor(sim),
     };
-    await playSim(contextOf(run, shell), await readScenario(file, words), report);
+    const plan = await readScenario(file, words);
+    const context = contextOf(run, shell);
+    await ("storm" in plan ? playSim(context, plan.storm, report) : playReboots(context, plan.reboots, report));
   });
 }
 
