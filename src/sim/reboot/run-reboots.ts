@@ -9,7 +9,7 @@ import type { Broken } from "../story/invariants.ts";
 import { judgeReboots } from "./judge-reboots.ts";
 import type { RebootEnd, RebootMoment } from "./reboot-end.ts";
 import type { RebootPlan } from "./reboot-plan.ts";
-import { RebootWatch } from "./reboot-watch.ts";
+import { RebootBook } from "./reboot-book.ts";
 
 interface RebootViewer {
   /** Gets every moment. */
@@ -30,7 +30,7 @@ interface Run {
   readonly plan: RebootPlan;
   readonly world: GuardWorld;
   readonly rules: GuardRules;
-  readonly watch: RebootWatch;
+  readonly book: RebootBook;
   readonly isInterrupted: () => boolean;
 }
 
@@ -47,25 +47,25 @@ export async function runReboots(plan: RebootPlan, viewer: RebootViewer = {}): P
     onWrite: (nowMs, write) => {
       log.add(nowMs, { kind: "log", node: write.user.name, level: "write", text: lineOf(write) });
       seen.run?.rules.written(nowMs, write);
-      seen.run?.watch.written(write);
+      seen.run?.book.written(write);
     },
     onReboot: (nowMs, node) => {
       seen.run?.rules.rebooted(nowMs, node);
-      seen.run?.watch.rebooted(node);
+      seen.run?.book.rebooted(node);
     },
   });
   const rules = new GuardRules(world);
-  const watch = new RebootWatch(plan, world, quietMs);
+  const book = new RebootBook(plan, world, quietMs);
   const isInterrupted = viewer.isInterrupted ?? (() => false);
-  const run: Run = { plan, world, rules, watch, isInterrupted };
+  const run: Run = { plan, world, rules, book, isInterrupted };
   seen.run = run;
   using _defects = defectsInto(rules.broken);
   world.start();
   await world.time.run(quietMs, isInterrupted);
   schedule(run);
-  watch.begin(viewer.onMoment);
+  book.begin(viewer.onMoment);
   await play(run);
-  const facts = watch.facts();
+  const facts = book.facts();
   const broken = isInterrupted() ? rules.broken : [...rules.broken, ...(await settled(run))];
   const { steps, nowMs } = world.time;
   const simulatedMs = Math.max(0, nowMs - quietMs);
@@ -94,13 +94,13 @@ function schedule({ plan, world, rules }: Run): void {
 }
 
 /** Until every node is back and every fault is over, or the time of the last node is up. */
-async function play({ plan, world, watch, isInterrupted }: Run): Promise<void> {
+async function play({ plan, world, book, isInterrupted }: Run): Promise<void> {
   const { time } = world;
   const calmMs = [...plan.acts, ...plan.faults]
     .map((one) => one.atMs + ("forMs" in one ? one.forMs : 0))
     .reduce((one, other) => Math.max(one, other), 0);
   const lastMs = Math.max(calmMs, ...plan.due.map(({ atMs }) => atMs + plan.withinMs));
-  const isOver = (): boolean => watch.isDone && time.nowMs >= quietMs + calmMs;
+  const isOver = (): boolean => book.isDone && time.nowMs >= quietMs + calmMs;
   await time.run(quietMs + lastMs, () => isInterrupted() || isOver());
 }
 

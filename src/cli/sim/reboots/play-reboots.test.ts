@@ -117,6 +117,7 @@ describe("levee sim run, with reboots", () => {
 describe("a mistake is named with line, field, value and remedy", () => {
   const also = (line: string): string => `${few}${line}\n`;
   const reboots = (field: string): string => few.replace("takes: 1m", field);
+  const storm = (line: string): string => `name: few\nnodes: [{name: a}]\npods: [{name: web}]\n${line}\n`;
   test.each([
     ["pods beside reboots", also("pods: [{name: web}]"), "3: reboots cannot be beside pods: make two files"],
     ["networks", also("networks: [lan]"), "4: networks does not fit reboots: leave it out"],
@@ -134,6 +135,13 @@ describe("a mistake is named with line, field, value and remedy", () => {
     ["a fault's network", also("faults: [{kind: alert, network: lan}]"), "faults[0].network does not fit alert"],
     ["a fault's node", also("faults: [{kind: alert, nodes: [worker]}]"), "faults[0].nodes does not fit alert"],
     ["every", also("faults: [{kind: alert, every: 1m}]"), "faults[0].every does not fit alert: leave it out"],
+    ["neither pods nor reboots", "name: few\nnodes: [{name: a}]\n", "1: pods is missing: add it, or reboots"],
+    [
+      "kill-leader with pods",
+      storm("faults: [{kind: kill-leader}]"),
+      "4: faults[0].kind is kill-leader, which fits only",
+    ],
+    ["a promise with pods", storm("promises: {rebootedWithin: 1h}"), "4: promises.rebootedWithin fits only reboots"],
     [
       "two at the same time",
       also("faults: [{kind: cordon, for: 5m}, {kind: cordon, nodes: [worker-2], at: 4m}]"),

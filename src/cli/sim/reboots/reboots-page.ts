@@ -4,7 +4,7 @@ import { escapeHtml } from "../../../base/plain-text.ts";
 import { plotFigure, type Plot, type PlotLine, type PlotPoint } from "../../storm/report/plot.ts";
 import { rowsTable, stormPage } from "../../storm/report/report-html.ts";
 import { ageText } from "../../terminal/span.ts";
-import { heldText, rebootsRows, rebootsVerdict } from "./reboots-rows.ts";
+import { heldByText, rebootsRows, rebootsVerdict } from "./reboots-rows.ts";
 
 const colours = ["first", "second", "third"] as const;
 const minuteMs = 60_000;
@@ -39,7 +39,7 @@ function nodeText({ dueMs, allowedMs, rebootedMs, backMs, heldMs }: RebootEnd["r
     ["back", backMs],
   ] as const;
   const passed = moments.map(([word, ms]) => (ms === undefined ? `not ${word}` : `${word} after ${ageText(ms)}`));
-  const held = heldText(heldMs, Number.POSITIVE_INFINITY);
+  const held = heldByText(heldMs, Number.POSITIVE_INFINITY);
   return `due after ${ageText(dueMs)}, ${passed.join(", ")}; held by ${held === "" ? "nothing" : held}`;
 }
 

@@ -22,7 +22,7 @@ export function rebootsRows(end: RebootEnd): readonly CertificateRow[] {
   return [
     ["rebooted", rebootedText(records)],
     ["longest wait", longestText(end)],
-    ["gate closed by", heldText(closedMs, Number.POSITIVE_INFINITY) || "nothing"],
+    ["gate closed by", heldByText(closedMs, Number.POSITIVE_INFINITY) || "nothing"],
     ["open, not used", openMs === 0 ? "never" : `${ageText(openMs)}, until somebody looked`],
     ["away at once", `${awayMax} of ${plan.nodes.length} nodes; allowed ${plan.settings.gate.atOnce}`],
     ["guards", `${plan.guards}; one took the lead ${leads === 1 ? "once" : `${leads} times`}`],
@@ -40,14 +40,14 @@ export function rebootsTable({ records }: RebootEnd, rowsMax: number): string {
       momentOf(record.allowedMs),
       momentOf(record.rebootedMs),
       momentOf(record.backMs),
-      heldText(record.heldMs, reasonsMax) || "nothing",
+      heldByText(record.heldMs, reasonsMax) || "nothing",
     ]);
   const more = records.length > rowsMax ? `${records.length - rowsMax} more nodes: -o wide, -o json\n` : "";
   return `${renderTable(["NODE", "DUE", "ALLOWED", "REBOOTED", "BACK", "HELD BY"], rows)}${more}`;
 }
 
 /** The longest first: `FiringAlert 15m, WaitsForTurn 4m10s`. */
-export function heldText(heldMs: ReadonlyMap<string, number>, reasonsShown: number): string {
+export function heldByText(heldMs: ReadonlyMap<string, number>, reasonsShown: number): string {
   const held = [...heldMs].filter(([code]) => code !== openCode).toSorted(([, one], [, other]) => other - one);
   const more = held.length > reasonsShown ? ` and ${held.length - reasonsShown} more` : "";
   return `${held

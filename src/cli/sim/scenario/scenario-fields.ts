@@ -24,7 +24,7 @@ export interface FieldTable {
   readonly required: readonly string[];
 }
 
-export const rebootDoors = ["label", "ticket"] as const;
+const rebootDoors = ["label", "ticket"] as const;
 
 /** Something happens at one instant. */
 export const instantFaults = ["kill-daemon", "stop-daemon", "kill-shim", "kill-resident", "cut-power"] as const;
@@ -53,7 +53,7 @@ export const guardInstants = ["kill-leader"] as const;
 /** It lasts, and is of one node. */
 export const guardNodeSpells = ["node-down", "cordon", "daemon-silent"] as const;
 /** It lasts, and is of the whole cluster. */
-export const guardSpells = [
+const guardSpells = [
   "alert",
   "alertmanager-away",
   "pause-leader",

@@ -150,17 +150,6 @@ describe("a mistake is named with line, field, value and remedy", () => {
       good.replace("networks: [lan]\npods:", "networks: [lan]\npods:\n  - name: web"),
       "8: pods[1] has the name default/web, which is there already",
     ],
-    [
-      "a fault of reboots",
-      `${good}faults: [{kind: kill-leader}]\n`,
-      "10: faults[0].kind is kill-leader, which fits only reboots: leave it out",
-    ],
-    [
-      "a promise of reboots",
-      `${good}promises: {rebootedWithin: 1h}\n`,
-      "10: promises.rebootedWithin fits only reboots: leave it out",
-    ],
-    ["neither pods nor reboots", "name: few\nnodes: [{name: a}]\n", "pods is missing: add it, or reboots"],
     ["no YAML", "name: [\n", "it is not YAML: "],
     ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
   ])("%s", async (_, text, message) => {

@@ -11,14 +11,16 @@ import type { RebootPlan } from "./reboot-plan.ts";
 /** Between two looks at what holds the nodes. A guard looks every ten seconds. */
 const lookMs = 5_000;
 const secondMs = 1_000;
+/** A plot shows no more. From here on every second one is left out. */
+const momentsMax = 4_000;
 
 /** Notes what happens to each node, by what the API server has and not by what a guard believes. */
-export class RebootWatch {
+export class RebootBook {
   readonly records: readonly RebootRecord[];
   readonly #world: GuardWorld;
   readonly #startMs: number;
   readonly #byNode: ReadonlyMap<string, RebootRecord>;
-  readonly #moments: RebootMoment[] = [];
+  #moments: RebootMoment[] = [];
   readonly #closedMs = new Map<string, number>();
   #onMoment: ((moment: RebootMoment) => void) | undefined;
   #awayMax = 0;
@@ -115,6 +117,7 @@ export class RebootWatch {
       held,
     };
     this.#moments.push(moment);
+    if (this.#moments.length > momentsMax) this.#moments = this.#moments.filter((_, at) => at % 2 === 0);
     this.#onMoment?.(moment);
   }
 
