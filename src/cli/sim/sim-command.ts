@@ -140,6 +140,7 @@ function addSimRun(sim: Command, shell: Shell): void {
     `${examples(
       "levee sim run examples/sim/seeds-outage.yaml",
       "levee sim run examples/sim/seeds-outage.yaml --impl multus-4.2.2 --report outage.html",
+      "levee sim run examples/sim/fleet-reboots.yaml",
     )}\n${exitText}`,
   );
   run.action(async (file: string, { impl, seed, report }: SimRunOptions) => {

@@ -49,7 +49,7 @@ describe("levee sim run, with reboots", () => {
     expect(status).toBe(0);
     expect(out).toStartWith("✓ Levee holds three nodes with reboots due\n");
     expect(out).toContain("3 of 3: the first back after ");
-    expect(out).toContain("1 of 3 nodes; allowed 1");
+    expect(out).toContain("1 of 3 nodes; --gate-at-once 1");
     expect(out).toMatch(/NODE +DUE +ALLOWED +REBOOTED +BACK +HELD BY\nworker-1 +0s +\d/u);
     expect(out.split("\n").length).toBeLessThan(25);
     expect((await run(few)).out).toBe(out);

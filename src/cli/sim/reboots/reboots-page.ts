@@ -60,27 +60,33 @@ function progressPlot(end: RebootEnd): Plot {
   };
 }
 
-/** The reasons that held the fleet longest, and the time in which a node was allowed and nobody looked. */
+/** The three kinds of reasons that held most nodes for longest, and the time in which nobody used an open gate. */
 function reasonsPlot(end: RebootEnd): Plot {
-  const codes = [...end.closedMs]
-    .filter(([code]) => code !== openCode)
-    .toSorted(([, one], [, other]) => other - one)
-    .map(([code]) => code);
-  const lineOf = (name: string, code: string, colour: PlotLine["colour"]): PlotLine => {
-    return { name, colour, points: over(end, ({ held }) => held.get(code) ?? 0) };
+  const kinds = [...new Set([...end.closedMs.keys()].map(kindOf))].filter((kind) => kind !== openCode);
+  const heldSum = (kind: string): number => end.moments.reduce((sum, moment) => sum + heldBy(moment, kind), 0);
+  const sums = new Map(kinds.map((kind) => [kind, heldSum(kind)]));
+  const most = kinds.toSorted((one, other) => (sums.get(other) ?? 0) - (sums.get(one) ?? 0));
+  const lineOf = (name: string, kind: string, colour: PlotLine["colour"]): PlotLine => {
+    return { name, colour, points: over(end, (moment) => heldBy(moment, kind)) };
   };
   return {
     title: "Waiting nodes, by what holds them",
     xUnit: " min",
     yUnit: "",
     lines: [
-      ...colours.flatMap((colour, at) => {
-        const code = codes[at];
-        return code === undefined ? [] : [lineOf(code, code, colour)];
-      }),
+      ...most.slice(0, colours.length).map((kind, at) => lineOf(kind, kind, colours[at] ?? "first")),
       lineOf("allowed, nobody looked yet", openCode, "limit"),
     ],
   };
+}
+
+/** A reboot is seen as not Ready, as a cordon and as a new start: one line for all. */
+function kindOf(code: string): string {
+  return code.startsWith("OtherNode") ? "another node" : code;
+}
+
+function heldBy({ held }: RebootMoment, kind: string): number {
+  return Math.max(0, ...[...held].filter(([code]) => kindOf(code) === kind).map(([, nodes]) => nodes));
 }
 
 function requestsPlot(end: RebootEnd): Plot {

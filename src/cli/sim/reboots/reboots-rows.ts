@@ -24,7 +24,7 @@ export function rebootsRows(end: RebootEnd): readonly CertificateRow[] {
     ["longest wait", longestText(end)],
     ["gate closed by", heldByText(closedMs, Number.POSITIVE_INFINITY) || "nothing"],
     ["open, not used", openMs === 0 ? "never" : `${ageText(openMs)}, until somebody looked`],
-    ["away at once", `${awayMax} of ${plan.nodes.length} nodes; allowed ${plan.settings.gate.atOnce}`],
+    ["away at once", `${awayMax} of ${plan.nodes.length} nodes; --gate-at-once ${plan.settings.gate.atOnce}`],
     ["guards", `${plan.guards}; one took the lead ${leads === 1 ? "once" : `${leads} times`}`],
     ["API server", apiText(api, "guards and daemons")],
   ];
