@@ -10,7 +10,8 @@ export function judgeReboots(facts: Omit<RebootEnd, "broken">, rules: readonly B
 function ruleTexts(rules: readonly Broken[]): readonly string[] {
   const byRule = Map.groupBy(rules, ({ rule }) => rule);
   return [...byRule].map(([rule, [first, ...more]]) => {
-    const again = more.length === 0 ? "" : `, and ${more.length} more times`;
+    const times = more.length === 1 ? "once more" : `${more.length} more times`;
+    const again = more.length === 0 ? "" : `, and ${times}`;
     return `the rule ${rule} was broken: ${first?.text ?? ""}${again}`;
   });
 }
@@ -25,6 +26,8 @@ function waitTexts({ plan, records }: Omit<RebootEnd, "broken">): readonly strin
       : [
           `${missing.length} of ${records.length} nodes were not rebooted within ${within}, such as ${missing[0]?.node}`,
         ]),
-    ...(late.length === 0 ? [] : [`${late.length} nodes waited longer than ${within}, such as ${late[0]?.node}`]),
+    ...(late.length === 0
+      ? []
+      : [`${late.length} of ${records.length} nodes waited longer than ${within}, such as ${late[0]?.node}`]),
   ];
 }
