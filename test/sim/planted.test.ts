@@ -1,37 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
 import { plantedBugs, type PlantedBug } from "./planted-bugs.ts";
+import { PlantedTree } from "./planted-tree.fixture.ts";
 
-const root = resolve(import.meta.dirname, "../..");
-const copy = mkdtempSync(join(tmpdir(), "levee-planted-"));
-for (const name of ["src", "deploy/policies", "scripts/sim.ts", "scripts/fleet", "package.json", "tsconfig.json"])
-  cpSync(join(root, name), join(copy, name), { recursive: true });
-symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+const tree = new PlantedTree(
+  "src",
+  "deploy/policies",
+  "scripts/sim.ts",
+  "scripts/fleet",
+  "package.json",
+  "tsconfig.json",
+);
 
-afterAll(() => rmSync(copy, { recursive: true }));
+afterAll(() => tree[Symbol.dispose]());
 
-/** Puts the bug into the copy for the time of `run`. */
-function withBug<T>({ file, from, to }: PlantedBug, run: () => T): T {
-  const path = join(copy, file);
-  const whole = readFileSync(path, "utf8");
-  expect(whole.split(from)).toHaveLength(2);
-  writeFileSync(
-    path,
-    whole.replace(from, () => to),
-  );
-  try {
-    return run();
-  } finally {
-    writeFileSync(path, whole);
-  }
-}
-
-function sim(...args: readonly string[]): { readonly exitCode: number; readonly output: string } {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, "scripts/sim.ts", ...args], { cwd: copy });
-  // Without a word the program did not run at all.
-  return { exitCode, output: stdout.toString() || stderr.toString() };
+function sim(...args: readonly string[]): ReturnType<PlantedTree["bun"]> {
+  return tree.bun("scripts/sim.ts", ...args);
 }
 
 /** By the seed that found it last. A change of the code may move it; then the first 500 seeds must have another one. */
@@ -47,7 +30,7 @@ describe("the simulator finds", () => {
     test(
       bug.name,
       () => {
-        const { exitCode, output } = withBug(bug, () => found(bug));
+        const { exitCode, output } = tree.withBug(bug, () => found(bug));
         expect(output).toContain(`${bug.rule}: `);
         expect(exitCode).toBe(1);
       },
@@ -63,7 +46,7 @@ describe("the simulator finds", () => {
   test("the shortest story of a bug, and says how to keep it", () => {
     const [first] = plantedBugs;
     if (first === undefined) throw new Error("no bug is planted");
-    const { exitCode, output } = withBug(first, () => sim("--kind", "node", "--seeds", "500"));
+    const { exitCode, output } = tree.withBug(first, () => sim("--kind", "node", "--seeds", "500"));
     expect(exitCode).toBe(1);
     expect(output).toContain("Its shortest story has 1 pods and 0 faults:\n{");
     expect(output).toContain("Keep it as a test: save that line as test/sim/stories/NAME.json");

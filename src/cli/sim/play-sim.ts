@@ -1,4 +1,4 @@
-import type { SimMoment, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import type { SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
 import type { SimStormPlan } from "../../sim/storm/sim-storm-plan.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
@@ -22,9 +22,10 @@ export async function playSim(context: Context, plan: SimStormPlan, report: stri
   const { shell, settings } = context;
   requireReportFolder(report);
   const { runSimStorm } = await import("../../sim/storm/run-sim-storm.ts");
-  const progress = simProgress(context, plan.pods.length);
+  const progress = simProgress(context, "The daemons start");
   const end = await runSimStorm(plan, {
-    onMoment: (moment) => progress.show(moment),
+    onMoment: ({ atMs, attached, criticalAttached }) =>
+      progress.show(`Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${plan.pods.length} pods attached`),
     isInterrupted: () => {
       progress.tick();
       return shell.interrupted.aborted;
@@ -77,11 +78,14 @@ function simValue(end: SimStormEnd): unknown {
 }
 
 /** On stderr, from the third second on. */
-function simProgress({ shell }: Context, pods: number): { show(moment: SimMoment): void; tick(): void; end(): void } {
+export function simProgress(
+  { shell }: Context,
+  first: string,
+): { show(line: string): void; tick(): void; end(): void } {
   const { stderr, clock } = shell;
   const startMs = clock.monotonicMs();
   let shownMs = startMs + quietMs - (stderr.isTerminal ? redrawMs : lineMs);
-  let known = "The daemons start";
+  let known = first;
   const tick = (): void => {
     const nowMs = clock.monotonicMs();
     if (nowMs - shownMs < (stderr.isTerminal ? redrawMs : lineMs)) return;
@@ -90,8 +94,8 @@ function simProgress({ shell }: Context, pods: number): { show(moment: SimMoment
     stderr.write(stderr.isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
   };
   return {
-    show({ atMs, attached, criticalAttached }) {
-      known = `Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${pods} pods attached`;
+    show(line) {
+      known = line;
       tick();
     },
     // Also between two moments: the first hundredth of a second of a large storm takes long.

@@ -9,6 +9,7 @@ import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { forecastCluster } from "./from-cluster/forecast-command.ts";
 import { readModel } from "./model-file.ts";
 import { playSim } from "./play-sim.ts";
+import { playReboots } from "./reboots/play-reboots.ts";
 import { readScenario } from "./scenario/read-scenario.ts";
 import { scenarioSchema } from "./scenario/scenario-schema.ts";
 import { parseCount } from "../storm/quantity.ts";
@@ -139,6 +140,7 @@ function addSimRun(sim: Command, shell: Shell): void {
     `${examples(
       "levee sim run examples/sim/seeds-outage.yaml",
       "levee sim run examples/sim/seeds-outage.yaml --impl multus-4.2.2 --report outage.html",
+      "levee sim run examples/sim/fleet-reboots.yaml",
     )}\n${exitText}`,
   );
   run.action(async (file: string, { impl, seed, report }: SimRunOptions) => {
@@ -147,7 +149,9 @@ function addSimRun(sim: Command, shell: Shell): void {
       ...(seed === undefined ? {} : { seed: parseCount("--seed", seed, { min: 1, max: simMax.seed, example: 1 }) }),
       model: await modelFor(sim),
     };
-    await playSim(contextOf(run, shell), await readScenario(file, words), report);
+    const plan = await readScenario(file, words);
+    const context = contextOf(run, shell);
+    await ("storm" in plan ? playSim(context, plan.storm, report) : playReboots(context, plan.reboots, report));
   });
 }
 

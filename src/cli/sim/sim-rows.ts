@@ -1,4 +1,4 @@
-import type { SimPodRecord, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import type { SimApiLoad, SimPodRecord, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
 import type { CertificateRow } from "../storm/report/certificate.ts";
 import { mibText } from "../storm/quantity.ts";
 import { renderTable } from "../terminal/table.ts";
@@ -35,7 +35,7 @@ export function simRows(end: SimStormEnd): readonly CertificateRow[] {
     ["refusals", refusals === 0 ? "none" : `${refusals} ADDs that the kubelet tried again`],
     ["kills, restarts", `${kills}${kills === 0 ? "" : `, the first after ${tookText(firstMs)}`}; ${restarts}`],
     ["left behind", leaks === 0 ? "nothing" : `${leaks} addresses`],
-    ["API server", end.plan.impl === "levee" ? apiText(api) : "not part of the model of Multus"],
+    ["API server", end.plan.impl === "levee" ? apiText(api, "the daemons") : "not part of the model of Multus"],
   ];
 }
 
@@ -88,7 +88,7 @@ export function attachTimesMs(records: readonly SimPodRecord[]): readonly number
   return records.flatMap(({ attachedMs }) => attachedMs ?? []).toSorted((left, right) => left - right);
 }
 
-function apiText({ lists, watches, gets, writes, perSecondMax }: SimStormEnd["api"]): string {
+export function apiText({ lists, watches, gets, writes, perSecondMax }: SimApiLoad, who: string): string {
   const all = lists + watches + gets + writes;
-  return `${all} requests of the daemons, at most ${perSecondMax} in one second (${lists} lists, ${watches} watches, ${gets} reads, ${writes} writes)`;
+  return `${all} requests of ${who}, at most ${perSecondMax} in one second (${lists} lists, ${watches} watches, ${gets} reads, ${writes} writes)`;
 }

@@ -5,17 +5,18 @@ import type { SimListener } from "../node/sim-event.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { ApiServer } from "./api-server.ts";
 import { controller } from "./api-user.ts";
-import { simNodes } from "./cluster-objects.ts";
+import { nodeAddress } from "./cluster-objects.ts";
 
 interface FleetOptions {
+  readonly nodes: readonly string[];
+  /** How long a node is away when it is rebooted. */
+  readonly rebootMs: number;
   readonly server: ApiServer;
   readonly api: SimApi;
   readonly time: SimTime;
   readonly say: SimListener;
 }
 
-/** How long a node is away when it is rebooted. */
-export const rebootMs = 45_000;
 export const alertmanagerUrl = "http://alertmanager.example:9093";
 
 /** The nodes: which are due for a reboot, which are away, and what their daemons and Alertmanager tell. */
@@ -46,7 +47,7 @@ export class ClusterFleet {
 
   /** Cordoned, away, and back with another boot ID and without its mark. */
   reboot(node: string): void {
-    const { server, time, say } = this.#options;
+    const { server, time, say, rebootMs } = this.#options;
     say({ kind: "log", node, level: "info", text: "reboots" });
     this.cordon(node, true);
     this.setReady(node, false);
@@ -67,7 +68,8 @@ export class ClusterFleet {
   readonly getText: TextGetter = async (clock, { server, deadlineMs }, signal) => {
     await clock.sleep(clock.random() * 20, signal);
     const isAlerts = server === alertmanagerUrl;
-    const node = simNodes.find((_name, number) => server.includes(`//10.0.0.${number + 1}:`)) ?? "";
+    const { nodes } = this.#options;
+    const node = nodes.find((_name, number) => server.includes(`//${nodeAddress(number)}:`)) ?? "";
     if (isAlerts ? this.isAlertmanagerAway : this.silent.has(node)) {
       await clock.sleep(deadlineMs, signal);
       throw new Error(`it did not answer within ${deadlineMs} ms`);

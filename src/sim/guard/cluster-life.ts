@@ -9,13 +9,13 @@ import {
   daemonPod,
   levee,
   simMultus,
-  simNodes,
   startedStatus,
   tenantNamespace,
   type DaemonSetPlace,
 } from "./cluster-objects.ts";
 
 interface LifeOptions {
+  readonly nodes: readonly string[];
   readonly server: ApiServer;
   readonly api: SimApi;
   readonly time: SimTime;
@@ -70,7 +70,7 @@ export class ClusterLife {
 
   /** Pods of a DaemonSet, one on each node. */
   placeDaemons(place: DaemonSetPlace, generation: number): void {
-    for (const node of simNodes) this.#placeDaemon(place, node, generation);
+    for (const node of this.#options.nodes) this.#placeDaemon(place, node, generation);
   }
 
   #placeDaemon(place: DaemonSetPlace, node: string, generation: number): void {
@@ -152,20 +152,20 @@ export class ClusterLife {
 
   /** Every pod in turn is replaced by a new one, and with more memory Multus lives. */
   #rollDaemonSet(key: string): void {
-    const { api, server } = this.#options;
+    const { api, server, nodes } = this.#options;
     const generationOf = (): number => Number(objectOf(api.get("daemonsets", key)?.["metadata"])["generation"] ?? 0);
     const generation = generationOf();
     const place = key === `${simMultus.namespace}/${simMultus.name}` ? simMultus : levee;
     if (place === simMultus && this.killedSince !== undefined) this.killedSince = undefined;
-    simNodes.forEach((node, number) => {
+    nodes.forEach((node, number) => {
       this.#later(controllerMs + number * rolloutMs, () => {
         if (generationOf() !== generation) return;
         for (const pod of api.objects("pods"))
           if (textOf(objectOf(pod["metadata"])["name"]).startsWith(`${place.name}-${node}`))
             this.remove("pods", keyOfObject(pod));
         this.#placeDaemon(place, node, generation);
-        if (number < simNodes.length - 1) return;
-        server.change(controller, "daemonsets", key, { status: countsOf(simNodes.length, generation) });
+        if (number < nodes.length - 1) return;
+        server.change(controller, "daemonsets", key, { status: countsOf(nodes.length, generation) });
         if (place === simMultus) this.#later(rolloutMs, () => this.startOwned());
       });
     });

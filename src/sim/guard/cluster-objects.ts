@@ -3,6 +3,7 @@ import { gateLabel } from "../../base/annotations.ts";
 export const simGuardNamespace = "levee-system";
 export const tenantNamespace = "tenant-a";
 export const shopNamespace = "shop";
+/** Of every guard story. */
 export const simNodes = ["node-1", "node-2", "node-3"] as const;
 
 /** A DaemonSet of the CNI, by its account. */
@@ -26,7 +27,7 @@ export function nodeObject(name: string, number: number, time: string): object {
     metadata: { name, labels: {} },
     spec: {},
     status: {
-      addresses: [{ type: "InternalIP", address: `10.0.0.${number + 1}` }],
+      addresses: [{ type: "InternalIP", address: nodeAddress(number) }],
       allocatable: { memory: "64Gi" },
       nodeInfo: { bootID: `${name}-boot-0` },
       conditions: [{ type: "Ready", status: "True", lastTransitionTime: time }],
@@ -34,12 +35,18 @@ export function nodeObject(name: string, number: number, time: string): object {
   };
 }
 
-export function daemonSetObject({ namespace, name, container }: DaemonSetPlace): object {
+/** Of the node with this number, counted from 0. */
+export function nodeAddress(number: number): string {
+  const host = number + 1;
+  return `10.${(host >> 16) & 255}.${(host >> 8) & 255}.${host & 255}`;
+}
+
+export function daemonSetObject({ namespace, name, container }: DaemonSetPlace, pods: number): object {
   const resources = { limits: { memory: "50Mi" }, requests: { memory: "50Mi" } };
   return {
     metadata: { namespace, name },
     spec: { template: { metadata: {}, spec: { containers: [{ name: container, resources }] } } },
-    status: countsOf(simNodes.length, 1),
+    status: countsOf(pods, 1),
   };
 }
 

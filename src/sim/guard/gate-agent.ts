@@ -14,6 +14,7 @@ import type { ApiServer } from "./api-server.ts";
 import type { ClusterFleet } from "./cluster-fleet.ts";
 import { simGuardNamespace } from "./cluster-objects.ts";
 import { GuardConnection } from "./guard-connection.ts";
+import type { RebootSettings } from "./reboot-settings.ts";
 
 interface AgentNeeds {
   readonly node: string;
@@ -23,13 +24,12 @@ interface AgentNeeds {
   readonly time: SimTime;
   readonly seeded: Seeded;
   readonly say: SimListener;
+  readonly reboots: RebootSettings;
   /** Called at the instant of each reboot. */
   readonly onReboot: (node: string) => void;
 }
 
 const lookMs = 20_000;
-/** How often whoever reboots the node asks. */
-const askMs = { min: 5_000, max: 40_000 };
 
 /**
  * The daemon's side of the reboot gate on one node, with the daemon's own code, and a program that reboots the node when
@@ -45,7 +45,9 @@ export class GateAgent {
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
     this.#process = new SimProcess(needs.time, needs.seeded.fork("agent"));
-    this.#isByLabel = needs.seeded.chance(0.5);
+    const isByLabel = needs.seeded.chance(0.5);
+    const { door } = needs.reboots;
+    this.#isByLabel = door === "either" ? isByLabel : door === "label";
   }
 
   start(): void {
@@ -71,15 +73,17 @@ export class GateAgent {
       metrics: new MetricsRegistry(),
       nodeName: node,
       source,
-      ticket,
+      // Where only the label is looked at, the daemon has no `gateFile`, as in the manifests.
+      ticket: this.#needs.reboots.door === "label" ? undefined : ticket,
       lookMs,
     });
-    this.#askAgain();
+    this.#askAgain(this.#needs.reboots.askMs.first);
   }
 
-  #askAgain(): void {
-    const { seeded, time } = this.#needs;
-    time.after(seeded.between(askMs.min, askMs.max), () => {
+  #askAgain(leastMs?: number): void {
+    const { seeded, time, reboots } = this.#needs;
+    const { min, max } = reboots.askMs;
+    time.after(seeded.between(leastMs ?? min, max), () => {
       this.#ask();
       this.#askAgain();
     });

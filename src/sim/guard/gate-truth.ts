@@ -1,8 +1,8 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { parseRebootGate, type RebootGate } from "../../wire/reboot-gate.ts";
 import { terminalPhases, type DecisionPhase } from "../../guard/decision/decision.ts";
+import { isInWindow } from "../../guard/gate/reboot-window.ts";
 import { isNodeReady } from "./cluster-life.ts";
-import { simNodes } from "./cluster-objects.ts";
 import type { GuardWorld } from "./guard-world.ts";
 
 /** A reason against a reboot that is true, since when, and how old a guard's knowledge of it may be. */
@@ -18,6 +18,8 @@ const watchAgeMs = 80_000;
 const alertAgeMs = 100_000;
 /** A daemon that is silent for so long counts as unheard. */
 const heardAgeMs = 155_000;
+/** A guard looks every ten seconds, and knows the time. */
+const windowAgeMs = 15_000;
 /** As long as a verdict stands. */
 export const expiryMs = 120_000;
 const backlogMin = 10;
@@ -55,8 +57,8 @@ export class GateTruth {
   }
 
   *#ofNodes(): Generator<string> {
-    const { api, fleet, time } = this.#world;
-    for (const node of simNodes) {
+    const { api, fleet, time, nodes } = this.#world;
+    for (const node of nodes) {
       if (!isNodeReady(api.get("nodes", `/${node}`))) yield `not Ready of ${node}`;
       if (fleet.isCordoned(node)) yield `cordon of ${node}`;
       if (fleet.silent.has(node)) yield `silence of ${node}`;
@@ -65,7 +67,9 @@ export class GateTruth {
   }
 
   *#present(): Generator<string> {
-    const { api, fleet } = this.#world;
+    const { api, fleet, time, reboots } = this.#world;
+    const { window } = reboots.gate;
+    if (window !== undefined && !isInWindow(window, time.wallMs)) yield "window closed";
     yield* this.#ofNodes();
     for (const alert of fleet.alerts.keys()) yield `alert ${alert}`;
     if (fleet.isAlertmanagerAway) yield "Alertmanager away";
@@ -75,6 +79,7 @@ export class GateTruth {
 
 function ageOf(what: string): number {
   if (what.startsWith("alert") || what.startsWith("Alertmanager")) return alertAgeMs;
+  if (what.startsWith("window")) return windowAgeMs;
   return what.startsWith("silence") ? heardAgeMs : watchAgeMs;
 }
 

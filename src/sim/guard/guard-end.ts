@@ -2,7 +2,7 @@ import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields
 import { parseRebootGate } from "../../wire/reboot-gate.ts";
 import type { Decision, StepStatus } from "../../guard/decision/decision.ts";
 import type { Broken } from "../story/invariants.ts";
-import { simNodes, tenantNamespace } from "./cluster-objects.ts";
+import { tenantNamespace } from "./cluster-objects.ts";
 import type { GuardWorld } from "./guard-world.ts";
 
 const avalancheMin = 20;
@@ -46,8 +46,8 @@ function* unproposed({ api, time }: GuardWorld, _nowMs: number): Generator<Broke
 }
 
 /** A node that is due has a gate in force, and no other has one. */
-function* badGates({ api, fleet, time }: GuardWorld): Generator<Broken> {
-  for (const node of simNodes) {
+function* badGates({ api, fleet, time, nodes }: GuardWorld): Generator<Broken> {
+  for (const node of nodes) {
     const gate = parseRebootGate(api.get("rebootgates", `/${node}`));
     const isDue = fleet.due.has(node);
     if (fleet.silent.has(node)) continue;

@@ -3,8 +3,7 @@ import { parseRebootGate } from "../../wire/reboot-gate.ts";
 import type { SimEvent } from "../node/sim-event.ts";
 import type { Broken } from "../story/invariants.ts";
 import type { AcceptedWrite } from "./api-server.ts";
-import { simGuardNamespace, simNodes } from "./cluster-objects.ts";
-import { rebootMs } from "./cluster-fleet.ts";
+import { simGuardNamespace } from "./cluster-objects.ts";
 import { GateTruth, expiryMs } from "./gate-truth.ts";
 import { kindOfChange, countedRemovals, coveringDecisions, isEffect } from "./guard-effects.ts";
 import { problemsAtEnd } from "./guard-end.ts";
@@ -79,8 +78,10 @@ export class GuardRules {
   /** Called at the instant at which a node is rebooted. */
   rebooted(nowMs: number, node: string): void {
     this.#truth.look(nowMs);
-    const other = [...this.#away].find(([name, untilMs]) => name !== node && untilMs > nowMs);
-    if (other !== undefined) this.#break("one-reboot", `${node} was rebooted while ${other[0]} was away`);
+    const { gate, rebootMs } = this.#world.reboots;
+    const others = [...this.#away].filter(([name, untilMs]) => name !== node && untilMs > nowMs).map(([name]) => name);
+    if (others.length >= gate.atOnce)
+      this.#break("one-reboot", `${node} was rebooted while ${others.join(", ")} was away`);
     this.#away.set(node, nowMs + rebootMs);
     this.#gateStands(nowMs, node);
     const lastMs = this.#allowedMs.get(node) ?? Number.NEGATIVE_INFINITY;
@@ -102,7 +103,7 @@ export class GuardRules {
     if (busyShare > 0 || answerMsMax > 100 || isAway || lagMs > 0 || isCut) this.#troubledMs = nowMs;
     const isThere = api.get("validatingadmissionpolicybindings", "/levee-approval-names-its-author") !== undefined;
     this.#policyGoneMs = isThere ? undefined : (this.#policyGoneMs ?? nowMs);
-    for (const node of simNodes) this.#gateStands(nowMs, node);
+    for (const node of this.#world.nodes) this.#gateStands(nowMs, node);
   }
 
   /** Called when all is calm again and had time to settle. */

@@ -12,17 +12,21 @@ import {
   simGuardNamespace,
   levee,
   simMultus,
-  simNodes,
   nodeObject,
   shopNamespace,
   tenantNamespace,
 } from "./cluster-objects.ts";
 import { GateAgent } from "./gate-agent.ts";
+import { usualRebootSettings, type RebootSettings } from "./reboot-settings.ts";
 import { SimGuard } from "./sim-guard.ts";
 
 interface GuardWorldOptions {
   readonly seed: number;
   readonly guards: number;
+  readonly nodes: readonly string[];
+  /** Those of stories without it. */
+  readonly reboots?: RebootSettings;
+  readonly wallStartMs?: number;
   /** deploy/policies. */
   readonly policies: readonly object[];
   readonly onEvent: (nowMs: number, event: SimEvent) => void;
@@ -36,7 +40,9 @@ const policyAgeMs = 3_600_000;
 
 /** A simulated cluster with its guards. The guards' code and that of the gate on each node is real; the rest is a model. */
 export class GuardWorld {
-  readonly time = new SimTime();
+  readonly time: SimTime;
+  readonly nodes: readonly string[];
+  readonly reboots: RebootSettings;
   readonly seeded: Seeded;
   readonly api: SimApi;
   readonly server: ApiServer;
@@ -49,7 +55,11 @@ export class GuardWorld {
   readonly #agents: readonly GateAgent[];
   readonly #policies: readonly object[];
 
-  constructor({ seed, guards, policies, onEvent, onWrite, onReboot }: GuardWorldOptions) {
+  constructor(options: GuardWorldOptions) {
+    const { seed, guards, policies, nodes, reboots = usualRebootSettings, onEvent, onWrite, onReboot } = options;
+    this.time = new SimTime(options.wallStartMs);
+    this.nodes = nodes;
+    this.reboots = reboots;
     this.seeded = new Seeded(seed).fork("guard-world");
     const { time, seeded } = this;
     this.say = (event) => onEvent(time.nowMs, event);
@@ -64,27 +74,28 @@ export class GuardWorld {
     };
     this.server = new ApiServer({ api, time, onWrite: written });
     const { server } = this;
-    this.life = new ClusterLife({ server, api, time, seeded: seeded.fork("life") });
-    this.fleet = new ClusterFleet({ server, api, time, say });
+    this.life = new ClusterLife({ server, nodes, api, time, seeded: seeded.fork("life") });
+    this.fleet = new ClusterFleet({ server, nodes, api, time, say, rebootMs: reboots.rebootMs });
     const { fleet } = this;
     this.guards = Array.from({ length: guards }, (_, number) => {
-      return new SimGuard({ number, api, server, fleet, time, say, seeded: seeded.fork("guard") });
+      const { gate } = reboots;
+      return new SimGuard({ number, gate, api, server, fleet, time, say, seeded: seeded.fork("guard") });
     });
-    this.#agents = simNodes.map((node) => {
-      const mine = { node, api, server, fleet, time, say, seeded: seeded.fork(node) };
+    this.#agents = nodes.map((node) => {
+      const mine = { node, reboots, api, server, fleet, time, say, seeded: seeded.fork(node) };
       return new GateAgent({ ...mine, onReboot: (rebooted) => onReboot(time.nowMs, rebooted) });
     });
     this.#policies = policies;
   }
 
   start(): void {
-    const { time, life } = this;
+    const { time, life, nodes } = this;
     const now = new Date(time.wallMs).toISOString();
     for (const name of [tenantNamespace, shopNamespace, "kube-system", simGuardNamespace])
       this.create("namespaces", "", { metadata: { name } });
-    simNodes.forEach((name, number) => this.create("nodes", "", nodeObject(name, number, now)));
+    nodes.forEach((name, number) => this.create("nodes", "", nodeObject(name, number, now)));
     for (const place of [simMultus, levee]) {
-      this.create("daemonsets", place.namespace, daemonSetObject(place));
+      this.create("daemonsets", place.namespace, daemonSetObject(place, nodes.length));
       life.placeDaemons(place, 1);
     }
     this.placePolicies(policyAgeMs);

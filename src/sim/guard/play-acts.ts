@@ -8,7 +8,6 @@ import {
   simGuardNamespace,
   jobObject,
   simMultus,
-  simNodes,
   sandboxEventObject,
   shopNamespace,
   stuckPodObject,
@@ -60,7 +59,7 @@ const turnsOfActs: Readonly<Record<LastingAct["kind"], Turn<LastingAct>>> = {
 };
 
 function nodeOf(one: LastingAct): string {
-  return "node" in one ? one.node : simNodes[0];
+  return "node" in one ? one.node : "";
 }
 
 function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<ClusterAct, { kind: "avalanche" }>): void {
@@ -68,7 +67,7 @@ function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<Clu
   const now = new Date(time.wallMs).toISOString();
   if (hasVictims) {
     life.killedSince = now;
-    for (const node of simNodes) {
+    for (const node of world.nodes) {
       life.remove("pods", `${simMultus.namespace}/${simMultus.name}-${node}-1`);
       world.create("pods", simMultus.namespace, daemonPod(simMultus, node, 1, now));
     }
@@ -77,7 +76,7 @@ function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<Clu
     world.create(
       "pods",
       "kube-system",
-      stuckPodObject({ namespace: "kube-system", name: "traefik-6f9c-a", node: simNodes[0], owner, time: now }),
+      stuckPodObject({ namespace: "kube-system", name: "traefik-6f9c-a", node: nodeOfPod(world, 0), owner, time: now }),
     );
   }
   let refused = 0;
@@ -90,10 +89,14 @@ function avalanche(world: GuardWorld, { pods, everyMs, hasVictims }: Extract<Clu
   make(0);
 }
 
+function nodeOfPod({ nodes }: GuardWorld, number: number): string {
+  return nodes[number % nodes.length] ?? "";
+}
+
 /** False when admission refuses it. */
 function makePod(world: GuardWorld, number: number): boolean {
   // Most are on one node.
-  const node = simNodes[number % 5] ?? simNodes[0];
+  const node = world.nodes[number % 5] ?? nodeOfPod(world, 0);
   const time = new Date(world.time.wallMs).toISOString();
   const pod = stuckPodObject({ namespace: tenantNamespace, generateName: "rd-browser-", node, time });
   try {
@@ -110,7 +113,7 @@ function runaway(world: GuardWorld, pods: number): void {
   const name = "nightly";
   world.create("jobs", shopNamespace, jobObject(name, pods));
   for (let number = 0; number < pods; number += 1) {
-    const node = simNodes[number % simNodes.length] ?? simNodes[0];
+    const node = nodeOfPod(world, number);
     const pod = `${name}-${number}`;
     world.create(
       "pods",

@@ -2,6 +2,7 @@ import { defectsInto } from "../story/defects-into.ts";
 import { EventLog } from "../story/event-log.ts";
 import type { Broken } from "../story/invariants.ts";
 import type { StoryEnd } from "../story/run-story.ts";
+import { simNodes } from "./cluster-objects.ts";
 import { GuardRules } from "./guard-rules.ts";
 import type { GuardStory } from "./guard-story.ts";
 import { GuardWorld } from "./guard-world.ts";
@@ -25,6 +26,7 @@ export async function runGuardStory(
   const world = new GuardWorld({
     seed: story.seed,
     guards: story.guards,
+    nodes: simNodes,
     policies,
     onEvent: (nowMs, event) => {
       log.add(nowMs, event);

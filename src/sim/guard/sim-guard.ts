@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from "../../base/log.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
-import { defaultGateSettings } from "../../guard/gate/gate-settings.ts";
+import type { GateSettings } from "../../guard/gate/gate-settings.ts";
 import { runGuard } from "../../guard/run-guard.ts";
 import type { SimApi } from "../api/sim-api.ts";
 import type { SimListener } from "../node/sim-event.ts";
@@ -20,6 +20,7 @@ interface GuardNeeds {
   readonly time: SimTime;
   readonly seeded: Seeded;
   readonly say: SimListener;
+  readonly gate: GateSettings;
 }
 
 /** The kubelet's pauses before it starts a container again. */
@@ -55,7 +56,7 @@ export class SimGuard {
   }
 
   start(): void {
-    const { api, server, fleet, time } = this.#needs;
+    const { api, server, fleet, time, gate } = this.#needs;
     this.#starts += 1;
     const process = new PausableProcess(time, this.#seeded.fork("process"), this.#aheadMs);
     this.#process = process;
@@ -71,7 +72,7 @@ export class SimGuard {
       identity: this.identity,
       alertmanagers: [{ url: alertmanagerUrl }],
       daemonPort,
-      gate: { ...defaultGateSettings, doors: ["label", "annotation", "lease"] as const },
+      gate,
       getText: fleet.getText,
     };
     runGuard(options, new AbortController().signal).then(

@@ -9,7 +9,7 @@ interface Due {
 }
 
 /** 2023-11-14. Any fixed date does, as long as every run has the same. */
-const wallStartMs = 1_700_000_000_000;
+export const usualWallStartMs = 1_700_000_000_000;
 
 /**
  * The only time of a simulated world. It stands still while code runs, and jumps to the next thing that is due. All
@@ -19,16 +19,21 @@ const wallStartMs = 1_700_000_000_000;
 export class SimTime {
   /** Whole microseconds, so that a sum of times is the same in any order. */
   #nowUs = 0;
+  readonly #wallStartMs: number;
   #numbers = 0;
   /** A heap: the next one is first. */
   readonly #due: Due[] = [];
+
+  constructor(wallStartMs = usualWallStartMs) {
+    this.#wallStartMs = wallStartMs;
+  }
 
   get nowMs(): number {
     return this.#nowUs / 1_000;
   }
 
   get wallMs(): number {
-    return wallStartMs + Math.floor(this.#nowUs / 1_000);
+    return this.#wallStartMs + Math.floor(this.#nowUs / 1_000);
   }
 
   /** How many things have happened. */

@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument } from "yaml";
+import type { RebootPlan } from "../../../sim/reboot/reboot-plan.ts";
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { SimStormFault, SimStormPlan, SimStormPod } from "../../../sim/storm/sim-storm-plan.ts";
 import { CommandFailure, exitCode } from "../../failure.ts";
@@ -8,6 +9,7 @@ import { faultsOf } from "./scenario-faults.ts";
 import { leastBytes } from "../sim-words.ts";
 import { scenarioFields, scenarioMax } from "./scenario-fields.ts";
 import { groupedPods, NodeNames } from "./scenario-pods.ts";
+import { rebootPlanOf } from "./scenario-reboots.ts";
 
 const problemsShown = 10;
 
@@ -17,8 +19,11 @@ interface ScenarioWords {
   readonly model: MachineModel;
 }
 
+/** A scenario is a storm of pods, or a fleet with reboots due. */
+export type ScenarioPlan = { readonly storm: SimStormPlan } | { readonly reboots: RebootPlan };
+
 /** Reads a scenario file into a plan. Everything that is wrong is named with line, field, value and remedy. */
-export async function readScenario(path: string, words: ScenarioWords): Promise<SimStormPlan> {
+export async function readScenario(path: string, words: ScenarioWords): Promise<ScenarioPlan> {
   const text = await textOfFile(path, "scenario", "levee sim run FILE, with a file as in examples/sim/");
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, prettyErrors: false });
@@ -32,7 +37,14 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
   return plan;
 }
 
-function planOf(values: FieldValues, reader: FieldReader, { impl, seed, model }: ScenarioWords): SimStormPlan {
+function planOf(values: FieldValues, reader: FieldReader, words: ScenarioWords): ScenarioPlan {
+  const { pods, reboots } = values;
+  if (reboots !== undefined) return { reboots: rebootPlanOf(values, reader, words) };
+  if (pods === undefined) reader.also("pods", "is missing: add it, or reboots, such as [{name: web, count: 219}]");
+  return { storm: stormPlanOf(values, reader, words) };
+}
+
+function stormPlanOf(values: FieldValues, reader: FieldReader, { impl, seed, model }: ScenarioWords): SimStormPlan {
   const networks = listOf<string>(values["networks"]);
   const nodes = new NodeNames(listOf<FieldValues>(values["nodes"]), reader);
   const pods: readonly SimStormPod[] = groupedPods(listOf<FieldValues>(values["pods"]), { nodes, networks, reader });
@@ -41,6 +53,8 @@ function planOf(values: FieldValues, reader: FieldReader, { impl, seed, model }:
     reader.also("faults", `are ${faults.length} in all: at most ${scenarioMax.faults}, such as with a larger every`);
   const daemon = withDefaults(values["daemon"], { limit: 50 * 1024 ** 2 });
   const promises = withDefaults(values["promises"], { attachedWithin: 180_000, criticalWithin: 3_000 });
+  if (promises["rebootedWithin"] !== undefined)
+    reader.also("promises.rebootedWithin", "fits only reboots: leave it out");
   if ((daemon["limit"] as number) < leastBytes)
     reader.also("daemon.limit", `is ${daemon["limit"] as number} bytes: it must be at least 1Mi, such as 50Mi`);
   const whole = withDefaults(values, { implementation: "levee", seed: 1 });

@@ -1,12 +1,12 @@
 import type { SimStormFault } from "../../../sim/storm/sim-storm-plan.ts";
 import type { FieldValues } from "./read-fields.ts";
-import { instantFaults, networkFaults, scenarioMax } from "./scenario-fields.ts";
+import { instantFaults, networkFaults, scenarioMax, stormFaults } from "./scenario-fields.ts";
 import { msOf, requireNetwork, type ScenarioPlace } from "./scenario-pods.ts";
 
 type Fault = SimStormFault["fault"];
 
 /** How long a fault lasts that does not say it. */
-const usualForMs = 60_000;
+export const usualForMs = 60_000;
 /** More often, and a process would not live long enough to be killed. */
 const everyMsMin = 100;
 
@@ -15,6 +15,10 @@ export function faultsOf(groups: readonly FieldValues[], place: ScenarioPlace): 
   return groups.flatMap((group, at) => {
     const path = `faults[${at}]`;
     const kind = group["kind"] as Fault["kind"];
+    if (!isOf(stormFaults, kind)) {
+      place.reader.also(`${path}.kind`, `is ${group["kind"] as string}, which fits only reboots: leave it out`);
+      return [];
+    }
     const on = place.nodes.of(group["nodes"] as readonly string[] | undefined, `${path}.nodes`, place.reader);
     const nodes = kind.startsWith("api-") ? on.slice(0, 1) : on;
     return faultsAt(group, kind, { ...place, path }).flatMap((fault) => nodes.map((node) => ({ node, fault })));
@@ -47,10 +51,11 @@ function faultsAt(
 interface Instants {
   readonly atMs: number;
   readonly forMs: number;
-  readonly at: ScenarioPlace & { readonly path: string };
+  readonly at: Pick<ScenarioPlace, "reader"> & { readonly path: string };
 }
 
-function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader } }: Instants): readonly number[] {
+/** When something happens that may be repeated. */
+export function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader } }: Instants): readonly number[] {
   const everyMs = group["every"] as number | undefined;
   if (everyMs === undefined) {
     if (group["for"] !== undefined) reader.also(`${path}.for`, "fits only with every: add it, or leave this out");
@@ -68,6 +73,6 @@ function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader } }: I
   return Array.from({ length: times }, (_, number) => atMs + number * everyMs);
 }
 
-function isOf<K extends string>(kinds: readonly K[], kind: string): kind is K {
+export function isOf<K extends string>(kinds: readonly K[], kind: string): kind is K {
   return kinds.some((one) => one === kind);
 }

@@ -24,6 +24,8 @@ export interface FieldTable {
   readonly required: readonly string[];
 }
 
+const rebootDoors = ["label", "ticket"] as const;
+
 /** Something happens at one instant. */
 export const instantFaults = ["kill-daemon", "stop-daemon", "kill-shim", "kill-resident", "cut-power"] as const;
 /** It lasts for a time. */
@@ -44,6 +46,26 @@ export const networkFaults = [
   "network-half",
   "network-del-fails",
 ] as const;
+
+export const stormFaults = [...instantFaults, ...lastingFaults, ...networkFaults] as const;
+/** Of a scenario with reboots: something happens to a guard at one instant. */
+export const guardInstants = ["kill-leader"] as const;
+/** It lasts, and is of one node. */
+export const guardNodeSpells = ["node-down", "cordon", "daemon-silent"] as const;
+/** It lasts, and is of the whole cluster. */
+const guardSpells = [
+  "alert",
+  "alertmanager-away",
+  "pause-leader",
+  "cut-leader",
+  "late-leader",
+  "api-away",
+  "api-busy",
+  "api-slow",
+  "api-stale",
+  "watches-away",
+] as const;
+export const guardFaults = [...guardInstants, ...guardNodeSpells, ...guardSpells] as const;
 
 export const scenarioMax = { nodes: 100, pods: 5_000, faults: 1_000 } as const;
 
@@ -87,7 +109,7 @@ const faultFields: FieldTable = {
       is: "choice",
       says: "what goes wrong; docs/sim.md explains each",
       example: "network-hangs",
-      of: [...instantFaults, ...lastingFaults, ...networkFaults],
+      of: [...new Set<string>([...stormFaults, ...guardFaults])],
     },
     nodes: { is: "names", says: "where; on all nodes without it", example: "[agent-1]" },
     network: { is: "name", says: "which network, for the kinds that begin with network-", example: "lan" },
@@ -98,10 +120,44 @@ const faultFields: FieldTable = {
   required: ["kind"],
 };
 
+const rebootFields: FieldTable = {
+  known: {
+    nodes: { is: "names", says: "which nodes need a reboot; all without it", example: "[worker]" },
+    at: { is: "span", says: "when the first one needs it, 0s without it", example: "1m" },
+    over: { is: "span", says: "the others follow evenly within this time, at once without it", example: "10m" },
+    takes: { is: "span", says: "how long a node is away when it is rebooted, 2m without it", example: "5m" },
+    lookEvery: {
+      is: "span",
+      says: "how often whoever reboots looks at the gate, 5m without it, as kured should",
+      example: "1h",
+    },
+    door: {
+      is: "choice",
+      says: "where he looks: the label, as kured does, or the ticket on the node; label without it",
+      example: "ticket",
+      of: rebootDoors,
+    },
+    atOnce: { is: "count", says: "--gate-at-once of the guard, 1 without it", example: "2", min: 1, max: 100 },
+    window: {
+      is: "text",
+      says: "--reboot-window of the guard, none without it",
+      example: "Mon-Fri 02:00-05:00 Europe/Berlin",
+    },
+    startsAt: {
+      is: "text",
+      says: "the time at the start in UTC, for the window; a Tuesday at 22:13 without it",
+      example: "2026-11-16T01:30:00Z",
+    },
+    guards: { is: "count", says: "replicas of the guard, 2 without it", example: "3", min: 1, max: 5 },
+  },
+  required: [],
+};
+
 const promiseFields: FieldTable = {
   known: {
     attachedWithin: { is: "span", says: "how long a pod may wait, 3m without it", example: "3m" },
     criticalWithin: { is: "span", says: "how long a critical pod may wait, 3s without it", example: "3s" },
+    rebootedWithin: { is: "span", says: "how long a node may wait for its reboot, 24h without it", example: "4h" },
   },
   required: [],
 };
@@ -132,8 +188,14 @@ export const scenarioFields: FieldTable = {
       example: "[{name: web, count: 219}]",
       fields: podFields,
     },
+    reboots: {
+      is: "object",
+      says: "instead of pods: nodes that need a reboot, and how they get it",
+      example: "{nodes: [worker], over: 10m}",
+      fields: rebootFields,
+    },
     faults: { is: "list", says: "what goes wrong", example: "[{kind: kill-daemon, at: 2s}]", fields: faultFields },
     promises: { is: "object", says: "what must hold", example: "{criticalWithin: 1s}", fields: promiseFields },
   },
-  required: ["name", "nodes", "pods"],
+  required: ["name", "nodes"],
 };

@@ -8,6 +8,7 @@ export function scenarioSchema(): Schema {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "A scenario of levee sim run",
     ...objectSchema(scenarioFields),
+    oneOf: [{ required: ["pods"] }, { required: ["reboots"] }],
   };
 }
 
