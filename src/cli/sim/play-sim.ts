@@ -1,4 +1,4 @@
-import type { SimMoment, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import type { SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
 import type { SimStormPlan } from "../../sim/storm/sim-storm-plan.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
@@ -8,12 +8,9 @@ import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { tookText } from "../terminal/span.ts";
 import { simPage } from "./sim-page.ts";
+import { simProgress } from "./sim-progress.ts";
 import { simNodesTable, simRows, simVerdict } from "./sim-rows.ts";
 
-/** A person waits this long without wondering. */
-const quietMs = 2_000;
-const redrawMs = 200;
-const lineMs = 10_000;
 /** One screen. */
 const nodeRowsMax = 12;
 
@@ -22,9 +19,10 @@ export async function playSim(context: Context, plan: SimStormPlan, report: stri
   const { shell, settings } = context;
   requireReportFolder(report);
   const { runSimStorm } = await import("../../sim/storm/run-sim-storm.ts");
-  const progress = simProgress(context, plan.pods.length);
+  const progress = simProgress(shell, "The daemons start");
   const end = await runSimStorm(plan, {
-    onMoment: (moment) => progress.show(moment),
+    onMoment: ({ atMs, attached, criticalAttached }) =>
+      progress.say(`Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${plan.pods.length} pods attached`),
     isInterrupted: () => {
       progress.tick();
       return shell.interrupted.aborted;
@@ -73,31 +71,5 @@ function simValue(end: SimStormEnd): unknown {
     simulatedMs,
     steps,
     hash,
-  };
-}
-
-/** On stderr, from the third second on. */
-function simProgress({ shell }: Context, pods: number): { show(moment: SimMoment): void; tick(): void; end(): void } {
-  const { stderr, clock } = shell;
-  const startMs = clock.monotonicMs();
-  let shownMs = startMs + quietMs - (stderr.isTerminal ? redrawMs : lineMs);
-  let known = "The daemons start";
-  const tick = (): void => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - shownMs < (stderr.isTerminal ? redrawMs : lineMs)) return;
-    shownMs = nowMs;
-    const line = `${known} (${Math.round((nowMs - startMs) / 1_000)} s)`;
-    stderr.write(stderr.isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
-  };
-  return {
-    show({ atMs, attached, criticalAttached }) {
-      known = `Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${pods} pods attached`;
-      tick();
-    },
-    // Also between two moments: the first hundredth of a second of a large storm takes long.
-    tick,
-    end() {
-      if (stderr.isTerminal && clock.monotonicMs() - startMs > quietMs) stderr.write("\r\u001b[K");
-    },
   };
 }
