@@ -13,6 +13,7 @@ import { isKeptGuardStory, readKeptStory } from "../src/sim/story/read-kept-stor
 import type { StoryEnd } from "../src/sim/story/run-story.ts";
 import { storyPlayer, type StoryPlayer } from "../src/sim/story/story-player.ts";
 import { fleetCommand, fleetUsage } from "./fleet/fleet-command.ts";
+import { interruptedExit, interruption } from "./fleet/interruption.ts";
 import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
 
 const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N] [--kind KIND]
@@ -30,9 +31,12 @@ whose guards are asked to help. Stops at the first story that breaks a rule, and
   --kind KIND   node or guard: stories of this kind only
   --story FILE  play the story in a file
   --log         print everything that happens in it
+
+Ctrl-C ends with what is known so far, and 130.
 `;
 
 const everyMs = 2_000;
+const interrupted = interruption();
 const guards = guardStories(installedPolicies("2020-01-01T00:00:00Z"));
 const players: readonly StoryPlayer[] = [storyPlayer(nodeStories), storyPlayer(guards)];
 
@@ -44,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(isFleet ? fleetUsage : usage);
     return 0;
   }
-  if (isFleet) return await fleetCommand(args.slice(1));
+  if (isFleet) return await fleetCommand(args.slice(1), interrupted);
   const asked = read(args);
   if (typeof asked === "string") {
     process.stderr.write(`Error: ${asked}\n\n${usage}`);
@@ -56,6 +60,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const player of asked.players) {
     const { end } = await player.play(asked.seed, linesMaxOf(asked.isLogged));
     exitCode = Math.max(exitCode, tell(end, asked.isLogged));
+    if (interrupted.aborted) return interruptedExit;
   }
   return exitCode;
 }
@@ -79,15 +84,24 @@ function tell({ broken, hash, lines }: StoryEnd, isLogged: boolean): number {
 async function playMany({ players: asked, ...range }: Many): Promise<number> {
   const beganMs = systemClock.monotonicMs();
   let saidMs = beganMs;
-  const { seeds, steps, simulatedMs, failure } = await trySeeds(range, asked, systemClock, (done) => {
+  const say = (text: string): void => {
     if (systemClock.monotonicMs() - saidMs < everyMs) return;
     saidMs = systemClock.monotonicMs();
-    process.stderr.write(`${done} of ${range.count} seeds\n`);
-  });
+    process.stderr.write(`${text}\n`);
+  };
+  const watch = {
+    isInterrupted: () => interrupted.aborted,
+    onTry: (tries: number, size: number) => say(`Looking for the shortest story: try ${tries}, with ${size} things`),
+  };
+  const { seeds, steps, simulatedMs, failure } = await trySeeds({ ...range, ...watch }, asked, systemClock, (done) =>
+    say(`${done} of ${range.count} seeds`),
+  );
   const seconds = (systemClock.monotonicMs() - beganMs) / 1_000;
   const hours = simulatedMs / 3_600_000;
   if (failure !== undefined) console.log(brokenSeedText(failure));
+  if (interrupted.aborted) console.log("Interrupted; this is what was known by then");
   console.log(`${seeds} seeds, ${steps} steps, ${hours.toFixed(1)} simulated hours in ${seconds.toFixed(1)} s`);
+  if (interrupted.aborted) return interruptedExit;
   return failure === undefined ? 0 : 1;
 }
 

@@ -5,6 +5,8 @@ import type { CohortDone } from "./play-fleet.ts";
 
 process.on("message", (order: { plan: FleetPlan; cohort: number }) => void play(order));
 process.on("disconnect", () => process.exit(0));
+// A Ctrl-C on a terminal goes to all processes. The one that hands out cohorts ends the others.
+process.on("SIGINT", () => undefined);
 
 async function play({ plan, cohort }: { plan: FleetPlan; cohort: number }): Promise<void> {
   const tally = await playCohort(plan, cohort);

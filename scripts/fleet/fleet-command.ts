@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import type { FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
 import { fleetText } from "../../src/sim/fleet/fleet-text.ts";
+import { interruptedExit } from "./interruption.ts";
 import { playFleet } from "./play-fleet.ts";
 
 export const fleetUsage = `Usage: npm run sim -- fleet [--nodes N] [--pods-per-node N] [--hours N] [--seed N] [--workers N] [-o json]
@@ -16,6 +17,8 @@ and a network hangs. docs/scale.md says what of it is real.
   --seed N           1; the same seed gives the same result with any number of workers
   --workers N        processes; one per core
   -o json            everything that was counted, by second and by minute
+
+Ctrl-C ends with the cohorts of nodes that are done, and 130.
 `;
 
 interface Asked {
@@ -24,8 +27,8 @@ interface Asked {
   readonly isJson: boolean;
 }
 
-/** `npm run sim -- fleet`. Resolves with the exit code: 1 when a rule was broken. */
-export async function fleetCommand(args: readonly string[]): Promise<number> {
+/** `npm run sim -- fleet`. Resolves with the exit code: 1 when a rule was broken, 130 when it was ended early. */
+export async function fleetCommand(args: readonly string[], interrupted: AbortSignal): Promise<number> {
   const asked = readFleet(args);
   if (typeof asked === "string") {
     process.stderr.write(`Error: ${asked}\n\n${fleetUsage}`);
@@ -33,12 +36,17 @@ export async function fleetCommand(args: readonly string[]): Promise<number> {
   }
   const { plan, workers, isJson } = asked;
   const beganMs = systemClock.monotonicMs();
-  const run = await playFleet(plan, workers, (done, of) => {
+  const onCohort = (done: number, of: number): void => {
     const seconds = Math.round((systemClock.monotonicMs() - beganMs) / 1_000);
     process.stderr.write(`${done} of ${of} cohorts begun or done, ${seconds} s\n`);
-  });
+  };
+  const run = await playFleet(plan, workers, onCohort, interrupted);
   const times = { ...run, wallMs: systemClock.monotonicMs() - beganMs, workers };
   process.stdout.write(isJson ? `${JSON.stringify({ plan, ...times })}\n` : fleetText(plan, run.tally, times));
+  if (interrupted.aborted) {
+    process.stderr.write(`Interrupted after ${run.tally.nodes} of ${plan.nodes} nodes\n`);
+    return interruptedExit;
+  }
   return run.tally.broken.length === 0 ? 0 : 1;
 }
 

@@ -17,21 +17,30 @@ export interface FleetRun {
   readonly rssBytesMax: number;
 }
 
-/** Plays all cohorts in some processes. Which process plays which makes no difference to the result. */
+/**
+ * Plays all cohorts in some processes. Which process plays which makes no difference to the result. When it is interrupted,
+ * the result has the cohorts that are done.
+ */
 export async function playFleet(
   plan: FleetPlan,
   workers: number,
   onCohort: (done: number, of: number) => void,
+  interrupted?: AbortSignal,
 ): Promise<FleetRun> {
   const cohorts = cohortsOf(plan);
   const waiting = Array.from({ length: cohorts }, (_, number) => number);
   const tally = emptyTally();
+  const early = new Promise<undefined>((resolve) => {
+    if (interrupted?.aborted === true) resolve(undefined);
+    interrupted?.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
   const lane = async (): Promise<{ cpuMs: number; rssBytes: number }> => {
     const child = fork(join(import.meta.dirname, "cohorts-process.ts"), [], { execPath: process.execPath });
     let [cpuMs, rssBytes] = [0, 0];
     try {
       for (let cohort = waiting.shift(); cohort !== undefined; cohort = waiting.shift()) {
-        const done = await played(child, plan, cohort);
+        const done = await Promise.race([played(child, plan, cohort), early]);
+        if (done === undefined) break;
         addTally(tally, done.tally);
         cpuMs = done.cpuMs;
         rssBytes = Math.max(rssBytes, done.rssBytes);

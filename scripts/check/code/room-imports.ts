@@ -61,7 +61,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     "gate": ["cluster", "decisions", "node", "storm", "terminal"],
     "demo": ["node", "terminal"],
     "storm": ["demo", "node", "terminal"],
-    "sim": ["cluster", "node", "storm", "terminal"],
+    "sim": ["cluster", "lint", "node", "storm", "terminal"],
     "check": ["cluster", "gate", "node", "terminal"],
     "plug": ["cluster", "node", "storm", "terminal"],
     "console": ["cluster", "decisions", "explain", "node", "terminal"],

@@ -80,7 +80,7 @@ class ListReader {
   }
 }
 
-function clusterNetwork(object: KubeObject): LintNetwork {
+export function clusterNetwork(object: KubeObject): LintNetwork {
   const config = textIn(object, "spec", "config");
   const positions = new TextPositions(config);
   return {

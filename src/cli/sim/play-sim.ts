@@ -8,12 +8,9 @@ import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { tookText } from "../terminal/span.ts";
 import { simPage } from "./sim-page.ts";
+import { simProgress } from "./sim-progress.ts";
 import { simNodesTable, simRows, simVerdict } from "./sim-rows.ts";
 
-/** A person waits this long without wondering. */
-const quietMs = 2_000;
-const redrawMs = 200;
-const lineMs = 10_000;
 /** One screen. */
 const nodeRowsMax = 12;
 
@@ -22,10 +19,10 @@ export async function playSim(context: Context, plan: SimStormPlan, report: stri
   const { shell, settings } = context;
   requireReportFolder(report);
   const { runSimStorm } = await import("../../sim/storm/run-sim-storm.ts");
-  const progress = simProgress(context, "The daemons start");
+  const progress = simProgress(shell, "The daemons start");
   const end = await runSimStorm(plan, {
     onMoment: ({ atMs, attached, criticalAttached }) =>
-      progress.show(`Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${plan.pods.length} pods attached`),
+      progress.say(`Simulated ${tookText(atMs)}: ${attached + criticalAttached} of ${plan.pods.length} pods attached`),
     isInterrupted: () => {
       progress.tick();
       return shell.interrupted.aborted;
@@ -74,34 +71,5 @@ function simValue(end: SimStormEnd): unknown {
     simulatedMs,
     steps,
     hash,
-  };
-}
-
-/** On stderr, from the third second on. */
-export function simProgress(
-  { shell }: Context,
-  first: string,
-): { show(line: string): void; tick(): void; end(): void } {
-  const { stderr, clock } = shell;
-  const startMs = clock.monotonicMs();
-  let shownMs = startMs + quietMs - (stderr.isTerminal ? redrawMs : lineMs);
-  let known = first;
-  const tick = (): void => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - shownMs < (stderr.isTerminal ? redrawMs : lineMs)) return;
-    shownMs = nowMs;
-    const line = `${known} (${Math.round((nowMs - startMs) / 1_000)} s)`;
-    stderr.write(stderr.isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
-  };
-  return {
-    show(line) {
-      known = line;
-      tick();
-    },
-    // Also between two moments: the first hundredth of a second of a large storm takes long.
-    tick,
-    end() {
-      if (stderr.isTerminal && clock.monotonicMs() - startMs > quietMs) stderr.write("\r\u001b[K");
-    },
   };
 }

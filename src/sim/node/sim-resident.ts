@@ -49,6 +49,10 @@ export class SimResident {
     if (from === "lost") return this.#finishRuns(this.#session.process.monotonicMs() + lostRunMs);
     const { frame } = from;
     if (frame.type === "WELCOME" || frame.type === "HEARTBEAT") return;
+    if (frame.type === "REFUSE") {
+      this.#wire?.close();
+      return this.#finishRuns(this.#session.process.monotonicMs() + lostRunMs);
+    }
     this.#hand.take(frame);
   }
 

@@ -8,8 +8,8 @@ interface Burst {
   readonly limits: ContainerLimits;
   readonly impl?: Implementation;
   readonly critical?: number;
-  /** Besides the default network; one without it. */
-  readonly networks?: number;
+  /** How many networks pods have besides the default one: a mix that the pods share evenly. One each without it. */
+  readonly networksMix?: readonly number[];
   readonly timeoutMs?: number;
   readonly criticalWithinMs?: number;
 }
@@ -22,14 +22,14 @@ export const burstNode = "node";
 
 /** All pods of one node at once, as after a reboot, as `levee storm` and the benchmarks start them. */
 export function burstPlan(burst: Burst): SimStormPlan {
-  const { model, pods, limits, impl = "levee", critical = 0, networks: count = 1 } = burst;
-  const networks = Array.from({ length: count }, (_, number) => `net-${number + 1}`);
-  const podOf = (name: string, isCritical: boolean): SimStormPod => ({
+  const { model, pods, limits, impl = "levee", critical = 0, networksMix = [1] } = burst;
+  const networks = Array.from({ length: Math.max(0, ...networksMix) }, (_, number) => `net-${number + 1}`);
+  const podOf = (name: string, isCritical: boolean, share: number): SimStormPod => ({
     node: burstNode,
     namespace: isCritical ? "kube-system" : "storm",
     name,
     isCritical,
-    networks,
+    networks: networks.slice(0, networksMix[Math.floor(share * networksMix.length)]),
     atMs: isCritical ? criticalAtMs : 0,
     deleteAtMs: undefined,
     mustRun: true,
@@ -44,8 +44,8 @@ export function burstPlan(burst: Burst): SimStormPlan {
     model,
     networks,
     pods: [
-      ...Array.from({ length: pods }, (_, number) => podOf(`pod-${number}`, false)),
-      ...Array.from({ length: critical }, (_, number) => podOf(`critical-${number}`, true)),
+      ...Array.from({ length: pods }, (_, number) => podOf(`pod-${number}`, false, number / pods)),
+      ...Array.from({ length: critical }, (_, number) => podOf(`critical-${number}`, true, number / critical)),
     ],
     faults: [],
     timeoutMs: burst.timeoutMs ?? usualTimeoutMs,

@@ -43,6 +43,16 @@ describe("runSimStorm with Levee", () => {
     expect(end.nodes[0]?.restarts).toBeGreaterThan(0);
   }, 60_000);
 
+  test("counts the lists that a daemon begins with after a restart, though they come as watches", async () => {
+    const kill = { node: "node-1", fault: { kind: "kill-daemon" as const, atMs: 100 } };
+    const { api, moments } = await runSimStorm(simStormPlan({ pods: 20, faults: [kill], restartMs: [0] }));
+    // Of pods and of networks.
+    expect(api.lists).toBe(2);
+    const { lists, watches, gets, writes } = api;
+    expect(lists + watches + gets + writes).toBe(moments.at(-1)?.requests ?? 0);
+    expect((await runSimStorm(simStormPlan({ pods: 20 }))).api.lists).toBe(0);
+  }, 60_000);
+
   test("ends with what is known when it is interrupted", async () => {
     let moments = 0;
     const end = await runSimStorm(simStormPlan({ pods: 200 }), {

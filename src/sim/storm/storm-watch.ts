@@ -152,7 +152,8 @@ export class StormWatch {
 
   #apiLoad(): SimApiLoad {
     return {
-      lists: this.#asked("list"),
+      // Where the server can, a reflector begins with a list that comes as a watch.
+      lists: this.#asked("list") + this.#asked("streamed list"),
       watches: this.#asked("watch"),
       gets: this.#asked("get"),
       writes: this.#asked("patch") + this.#asked("post"),

@@ -4,11 +4,28 @@ import type { StoryKind } from "./story-kind.ts";
 /** A story takes some tenths of a second. */
 const triesMax = 300;
 
+/** Somebody waits for the shortest story. */
+export interface ShrinkWatch {
+  /** Asked before each try: whether the shortest story so far is enough. */
+  readonly isInterrupted?: (() => boolean) | undefined;
+  readonly onTry?: ((tries: number, size: number) => void) | undefined;
+}
+
 /** The shortest story found that breaks the same rule. It leaves out parts of its lists as long as the rule stays broken. */
-export async function shortestStory<S extends object>(kind: StoryKind<S>, story: S, { rule }: Broken): Promise<S> {
+export async function shortestStory<S extends object>(
+  kind: StoryKind<S>,
+  story: S,
+  { rule }: Broken,
+  { isInterrupted, onTry }: ShrinkWatch = {},
+): Promise<S> {
   const tries = { left: triesMax };
   const stillBreaks = async (shorter: S): Promise<boolean> => {
+    if (isInterrupted?.() === true) {
+      tries.left = 0;
+      return false;
+    }
     tries.left -= 1;
+    onTry?.(triesMax - tries.left, sizeOf(kind, shorter));
     const { broken } = await kind.run(shorter);
     return broken.some((one) => one.rule === rule);
   };

@@ -1,13 +1,13 @@
 import type { Broken } from "./invariants.ts";
 import type { StoryEnd } from "./run-story.ts";
-import { shortestStory } from "./shrink.ts";
+import { shortestStory, type ShrinkWatch } from "./shrink.ts";
 import type { StoryKind } from "./story-kind.ts";
 
 /** A story that was played. */
 interface PlayedStory {
   readonly end: StoryEnd;
   /** The shortest story that breaks this rule. */
-  readonly shortest: (first: Broken) => Promise<ShortStory>;
+  readonly shortest: (first: Broken, watch?: ShrinkWatch) => Promise<ShortStory>;
 }
 
 /** The shortest story found, for people. */
@@ -30,7 +30,7 @@ export function storyPlayer<S extends object>(kind: StoryKind<S>): StoryPlayer {
     async play(seed, linesMax) {
       const story = kind.ofSeed(seed);
       const end = await kind.run(story, linesMax);
-      return { end, shortest: async (first) => shortText(kind, await shortestStory(kind, story, first)) };
+      return { end, shortest: async (first, watch) => shortText(kind, await shortestStory(kind, story, first, watch)) };
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Broken } from "./invariants.ts";
+import type { ShrinkWatch } from "./shrink.ts";
 import type { ShortStory, StoryPlayer } from "./story-player.ts";
 
-interface SeedRange {
+interface SeedRange extends ShrinkWatch {
   readonly from: number;
   readonly count: number;
   /** No new seed begins after this much real time. */
@@ -28,16 +29,21 @@ export interface SeedsEnd {
   readonly failure: BrokenSeed | undefined;
 }
 
-/** Plays a story of each kind for many seeds, one after the other, until one breaks a rule. `clock` is the real one. */
+/**
+ * Plays a story of each kind for many seeds, one after the other, until one breaks a rule or somebody interrupts it.
+ * `clock` is the real one.
+ */
 export async function trySeeds(
-  { from, count, msMax }: SeedRange,
+  { from, count, msMax, ...watch }: SeedRange,
   players: readonly StoryPlayer[],
   clock: Clock,
   onSeed: (done: number) => void,
 ): Promise<SeedsEnd> {
   const endsMs = clock.monotonicMs() + msMax;
   let [seeds, steps, simulatedMs] = [0, 0, 0];
-  while (seeds < count && (seeds === 0 || clock.monotonicMs() < endsMs)) {
+  const isOver = (): boolean =>
+    seeds >= count || watch.isInterrupted?.() === true || (seeds > 0 && clock.monotonicMs() >= endsMs);
+  while (!isOver()) {
     const seed = from + seeds;
     seeds += 1;
     for (const player of players) {
@@ -46,7 +52,7 @@ export async function trySeeds(
       simulatedMs += end.simulatedMs;
       const [first] = end.broken;
       if (first === undefined) continue;
-      const failure = { seed, kind: player.name, broken: end.broken, story: await shortest(first) };
+      const failure = { seed, kind: player.name, broken: end.broken, story: await shortest(first, watch) };
       return { seeds, steps, simulatedMs, failure };
     }
     onSeed(seeds);

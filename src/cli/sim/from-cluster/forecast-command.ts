@@ -5,9 +5,11 @@ import type { Context } from "../../context.ts";
 import { CommandFailure, exitCode } from "../../failure.ts";
 import { paintFor } from "../../terminal/paint.ts";
 import { print } from "../../terminal/print.ts";
-import { forecast, modelOf } from "./forecast.ts";
+import { withProgress } from "../../terminal/progress.ts";
+import { simProgress } from "../sim-progress.ts";
+import { forecast, type NodeForecast } from "./forecast.ts";
 import { forecastText, roomOf } from "./forecast-text.ts";
-import { readShape } from "./read-shape.ts";
+import { readShape, type ClusterShape } from "./read-shape.ts";
 
 interface ForecastWords extends KubeOptions {
   readonly metricsPort: number;
@@ -15,31 +17,15 @@ interface ForecastWords extends KubeOptions {
   readonly model: MachineModel;
 }
 
-const quietMs = 2_000;
-const lineMs = 10_000;
-
 /** Reads the cluster, simulates its nodes, and says where each breaks. It changes nothing. */
 export async function forecastCluster(context: Context, words: ForecastWords): Promise<void> {
   const { shell, settings } = context;
-  const shape = await withCluster(shell, words, (api) =>
-    readShape({ api, signal: shell.interrupted }, words.metricsPort),
+  const shape = await withProgress(shell, "Reading the cluster", () =>
+    withCluster(shell, words, (api) => readShape({ api, signal: shell.interrupted }, words.metricsPort)),
   );
-  const startMs = shell.clock.monotonicMs();
-  let shownMs = startMs + quietMs - lineMs;
-  const nodes = await forecast({
-    shape,
-    model: modelOf(words.model, shape),
-    podsMax: words.podsMax,
-    isInterrupted: () => shell.interrupted.aborted,
-    onStorm(node, pods) {
-      const nowMs = shell.clock.monotonicMs();
-      if (nowMs - shownMs < lineMs) return;
-      shownMs = nowMs;
-      shell.stderr.write(`Simulating ${pods} pods on ${node} (${Math.round((nowMs - startMs) / 1_000)} s)\n`);
-    },
-  });
+  const nodes = await forecastNodes(context, shape, words);
   print(shell.stdout, settings.output, {
-    value: { ...shape, nodes: nodes.map((node) => ({ ...node, room: roomOf(node) })) },
+    value: forecastValue(shape, nodes),
     text: () => forecastText(shape, nodes, paintFor(shell.stdout, shell.env)),
   });
   if (shell.interrupted.aborted)
@@ -55,4 +41,37 @@ export async function forecastCluster(context: Context, words: ForecastWords): P
         remedy: "levee sim storm --limit with more, or fewer pods per node",
       },
     );
+}
+
+async function forecastNodes(
+  { shell }: Context,
+  shape: ClusterShape,
+  { model, podsMax }: ForecastWords,
+): Promise<readonly NodeForecast[]> {
+  const progress = simProgress(shell, "Simulating the nodes");
+  const nodes = await forecast({
+    shape,
+    model,
+    podsMax,
+    isInterrupted() {
+      progress.tick();
+      return shell.interrupted.aborted;
+    },
+    onStorm: (node, storm) => progress.say(`Simulating ${storm} on ${node}`),
+  });
+  progress.end();
+  return nodes;
+}
+
+/** For programs. */
+function forecastValue({ plugins, unseen }: ClusterShape, nodes: readonly NodeForecast[]): unknown {
+  return {
+    nodes: nodes.map((forecast) => {
+      const { node, ...found } = forecast;
+      return { ...node, ...found, room: roomOf(forecast) };
+    }),
+    plugins:
+      plugins === undefined ? undefined : { ...plugins, byPlugin: Object.fromEntries(plugins.byPlugin.entries()) },
+    unseen,
+  };
 }

@@ -2,6 +2,8 @@ import { bytesText } from "../../storm/quantity.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { BreakingPoint } from "./breaking-point.ts";
 import type { NodeForecast } from "./forecast.ts";
+import type { CniDaemonShape } from "./node-daemons.ts";
+import type { NodeShape } from "./node-shape.ts";
 import type { ClusterShape } from "./read-shape.ts";
 
 /** One screen. */
@@ -9,48 +11,71 @@ const nodesShown = 6;
 
 /** One paragraph per node, the one that is nearest to its next outage first. */
 export function forecastText(shape: ClusterShape, nodes: readonly NodeForecast[], paint: Paint): string {
-  const sorted = nodes.toSorted((one, other) => roomOf(one) - roomOf(other) || (one.name < other.name ? -1 : 1));
+  const sorted = nodes.toSorted(
+    (one, other) => roomOf(one) - roomOf(other) || (one.node.name < other.node.name ? -1 : 1),
+  );
   const more = sorted.length > nodesShown ? [`${sorted.length - nodesShown} more nodes: -o json\n`] : [];
   return [
-    `${shape.isLevee ? "Levee" : "Multus"} at ${limitsText(shape)}, ${costText(shape)}; every pod of a node at once, simulated\n\n`,
-    ...sorted.slice(0, nodesShown).map((node) => nodeText(node, shape, paint)),
+    `Every pod of a node at once, simulated; ${costText(shape)}\n\n`,
+    ...sorted.slice(0, nodesShown).map((node) => nodeText(node, paint)),
     ...more,
     ...shape.unseen.map((what) => `${paint("yellow", "‼")} Not known: ${what}\n`),
   ].join("");
 }
 
 /** How many more pods a node holds at once than it has. Below zero, the next storm is the next outage. */
-export function roomOf({ now, pods }: NodeForecast): number {
-  return now.holds - pods;
+export function roomOf({ now, node }: NodeForecast): number {
+  return now.holds - node.pods;
 }
 
-function nodeText(node: NodeForecast, shape: ClusterShape, paint: Paint): string {
-  const { name, pods, now, withMultus, limitMib } = node;
-  const room = roomOf(node);
-  const state =
-    room >= 0
-      ? `${paint("green", "✓")} node ${name} holds its ${pods} pods at once`
-      : `${paint("red", "×")} node ${name} does not hold its ${pods} pods at once, only ${now.holds}`;
-  const distance = room < 0 ? "the next storm is the next outage" : `${room} pods from the next outage`;
-  const multus = shape.isLevee
-    ? `; with Multus at ${bytesText(shape.limitBytes)} it ${breaksText(withMultus, "would break")}`
+function nodeText(forecast: NodeForecast, paint: Paint): string {
+  const { node, now, withMultus, limitMib, leveeLimitMib } = forecast;
+  const { name, pods, daemon } = node;
+  const room = roomOf(forecast);
+  const isLevee = daemon.impl === "levee";
+  const multus = isLevee
+    ? `; with Multus at ${bytesText(daemon.limitBytes)} it ${breaksText(withMultus, "would break", "would")}`
     : "";
-  const limit = limitMib === undefined ? `no limit up to 1Gi is enough` : `the limit for ${pods} is ${limitMib}Mi`;
-  return `${state}; it ${breaksText(now, "breaks")}${now.why === "" ? "" : ` because ${now.why}`}${multus}; with Levee ${limit} (${distance})\n`;
+  const levee = isLevee ? "" : `; with Levee ${limitText(pods, leveeLimitMib)}`;
+  return [
+    room >= 0
+      ? `${paint("green", "✓")} node ${name} holds ${pods} pods at once`
+      : `${paint("red", "×")} node ${name} does not hold its ${pods} pods at once, only ${now.holds}`,
+    `; it ${breaksText(now, "breaks", "does")}${now.why === "" ? "" : ` because ${now.why}`}`,
+    `${multus}; ${limitText(pods, limitMib)}${levee}; `,
+    room >= 0 ? `${room} pods from the next outage\n` : "the next storm is the next outage\n",
+    `  ${factsText(node)}\n`,
+  ].join("");
 }
 
-function breaksText({ holds, breaks }: BreakingPoint, verb: string): string {
-  return breaks === undefined
-    ? `${verb === "breaks" ? "does" : "would"} not break up to ${holds}`
-    : `${verb} at ${breaks}`;
+function breaksText({ holds, breaks }: BreakingPoint, verb: string, not: string): string {
+  return breaks === undefined ? `${not} not break up to ${holds}` : `${verb} at ${breaks}`;
 }
 
-function limitsText({ limitBytes, cpuMillis }: ClusterShape): string {
-  return `${bytesText(limitBytes)}${cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`}`;
+function limitText(pods: number, limitMib: number | undefined): string {
+  return limitMib === undefined ? `no limit up to 1Gi is enough for ${pods}` : `the limit for ${pods} is ${limitMib}Mi`;
+}
+
+/** What was read of the node. */
+function factsText({ daemon, cores, critical, networksMix, chainCpuMs }: NodeShape): string {
+  const mean = networksMix.reduce((sum, one) => sum + one, 0) / Math.max(1, networksMix.length);
+  const networks = Number(mean.toPrecision(2));
+  return [
+    daemonText(daemon),
+    ...(cores === undefined ? [] : [`${cores} ${cores === 1 ? "core" : "cores"}`]),
+    `${networks} ${networks === 1 ? "network" : "networks"} per pod besides the default one`,
+    `${critical} critical ${critical === 1 ? "pod" : "pods"}`,
+    ...(chainCpuMs === undefined ? [] : [`${Number(chainCpuMs.toPrecision(2))} ms of CPU per network`]),
+  ].join(", ");
+}
+
+function daemonText({ impl, limitBytes, cpuMillis }: CniDaemonShape): string {
+  const name = impl === "levee" ? "Levee" : `Multus ${impl.slice("multus-".length)}`;
+  return `${name} at ${bytesText(limitBytes)}${cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`}`;
 }
 
 function costText({ plugins }: ClusterShape): string {
   return plugins === undefined
-    ? "plugins as in the model"
-    : `plugins need ${plugins.cpuMs.toPrecision(2)} ms of CPU per run, by ${plugins.runs} runs`;
+    ? "plugins cost what they do in the model"
+    : `a run of a plugin costs ${Number(plugins.cpuMs.toPrecision(2))} ms of CPU, by ${plugins.runs} runs on this cluster`;
 }

@@ -1,17 +1,19 @@
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { Implementation } from "../../../sim/storm/sim-storm-plan.ts";
 import { breakingPoint, smallestLimit, triedOf, type BreakingPoint, type Tried } from "./breaking-point.ts";
-import type { ClusterShape, NodeShape } from "./read-shape.ts";
+import type { NodeShape } from "./node-shape.ts";
+import type { ClusterShape } from "./read-shape.ts";
 
 /** What is said of one node. */
 export interface NodeForecast {
-  readonly name: string;
-  readonly pods: number;
-  /** With what the cluster runs now. */
+  readonly node: NodeShape;
+  /** With what the node runs now. */
   readonly now: BreakingPoint;
   readonly withMultus: BreakingPoint;
-  /** The smallest limit of Levee for the pods that the node has now; undefined when none of those tried is enough. */
+  /** The smallest limit for the pods that the node has now; undefined when none of those tried is enough. */
   readonly limitMib: number | undefined;
+  /** The same with Levee. */
+  readonly leveeLimitMib: number | undefined;
 }
 
 interface ForecastNeeds {
@@ -19,8 +21,9 @@ interface ForecastNeeds {
   readonly model: MachineModel;
   /** The most pods that are tried on one node. */
   readonly podsMax: number;
+  /** Asked after everything that happens in a storm. */
   readonly isInterrupted: () => boolean;
-  readonly onStorm: (node: string, pods: number) => void;
+  readonly onStorm: (node: string, storm: string) => void;
 }
 
 /** What people write into manifests. */
@@ -29,37 +32,48 @@ const mibBytes = 1024 ** 2;
 
 /** Simulates storms of each node until it is known where it breaks. Nodes of the same kind are simulated once. */
 export async function forecast(needs: ForecastNeeds): Promise<readonly NodeForecast[]> {
-  const known = new Map<string, Omit<NodeForecast, "name">>();
+  const known = new Map<string, Omit<NodeForecast, "node">>();
   const found: NodeForecast[] = [];
   for (const node of needs.shape.nodes) {
     if (needs.isInterrupted()) break;
-    const kind = `${node.pods} ${node.networks} ${Math.min(node.critical, criticalMax)}`;
+    const kind = kindOf(node);
     const forecastOf = known.get(kind) ?? (await ofNode(node, needs));
     // Half of a search says nothing.
     if (needs.isInterrupted()) break;
     known.set(kind, forecastOf);
-    found.push({ name: node.name, ...forecastOf });
+    found.push({ node, ...forecastOf });
   }
   return found;
 }
 
 /** As many come into the middle of each storm. */
 const criticalMax = 6;
+/** With fewer pods at once nothing is a storm. */
+const firstPods = 16;
 
-async function ofNode(node: NodeShape, needs: ForecastNeeds): Promise<Omit<NodeForecast, "name">> {
-  const { shape, podsMax } = needs;
-  const current: Implementation = shape.isLevee ? "levee" : "multus-4.2.2";
-  const search = (impl: Implementation): Promise<BreakingPoint> =>
-    breakingPoint({ from: Math.max(16, Math.floor(node.pods / 2)), max: podsMax }, (pods) =>
-      storm({ node, needs, impl, pods, limitBytes: shape.limitBytes }),
+/** The same for nodes whose storms are the same. */
+function kindOf({ networksMix, critical, cores, daemon, chainCpuMs }: NodeShape): string {
+  const mix = networksMix.toSorted((one, other) => one - other);
+  return JSON.stringify([mix, Math.min(critical, criticalMax), cores, daemon, chainCpuMs]);
+}
+
+async function ofNode(node: NodeShape, needs: ForecastNeeds): Promise<Omit<NodeForecast, "node">> {
+  const { impl, limitBytes } = node.daemon;
+  // The pods that it has now come first: whether it holds them is what matters most.
+  const from = Math.max(firstPods, node.pods);
+  const search = (one: Implementation): Promise<BreakingPoint> =>
+    breakingPoint({ from, max: Math.max(from, needs.podsMax) }, (pods) =>
+      storm({ node, needs, impl: one, pods, limitBytes }),
     );
-  const withMultus = await search("multus-4.2.2");
-  const now = current === "levee" ? await search("levee") : withMultus;
-  const limitMib = await smallestLimit(limitsMib, async (mib) => {
-    const tried = await storm({ node, needs, impl: "levee", pods: Math.max(1, node.pods), limitBytes: mib * mibBytes });
-    return tried.holds;
-  });
-  return { pods: node.pods, now, withMultus, limitMib };
+  const smallest = (one: Implementation): Promise<number | undefined> =>
+    smallestLimit(limitsMib, async (mib) => {
+      const pods = Math.max(1, node.pods);
+      return (await storm({ node, needs, impl: one, pods, limitBytes: mib * mibBytes })).holds;
+    });
+  const now = await search(impl);
+  const limitMib = await smallest(impl);
+  if (impl === "levee") return { now, withMultus: await search("multus-4.2.2"), limitMib, leveeLimitMib: limitMib };
+  return { now, withMultus: now, limitMib, leveeLimitMib: await smallest("levee") };
 }
 
 interface NodeStorm {
@@ -71,25 +85,30 @@ interface NodeStorm {
 }
 
 async function storm({ node, needs, impl, pods, limitBytes }: NodeStorm): Promise<Tried> {
+  const { model, isInterrupted, onStorm } = needs;
+  // A search that was ended is thrown away: it need not be right.
+  if (isInterrupted()) return { holds: true, why: "" };
   const { runSimStorm } = await import("../../../sim/storm/run-sim-storm.ts");
   const { burstPlan } = await import("../../../sim/storm/burst-plan.ts");
-  const { model, shape, isInterrupted, onStorm } = needs;
-  onStorm(node.name, pods);
+  onStorm(node.name, `${pods} pods at ${limitBytes / mibBytes} MiB with ${impl}`);
   const critical = Math.min(node.critical, criticalMax);
-  const limits = { limitBytes, cpuMillis: shape.cpuMillis };
+  const limits = { limitBytes, cpuMillis: node.daemon.cpuMillis };
   // A node with Multus is asked only whether it survives: its critical pods wait for all others in any case.
   const patience = impl === "levee" ? {} : { criticalWithinMs: Number.MAX_SAFE_INTEGER };
-  const plan = burstPlan({ model, pods, limits, impl, critical, networks: node.networks, ...patience });
+  const { networksMix } = node;
+  const mix = networksMix.length === 0 ? {} : { networksMix };
+  const plan = burstPlan({ model: modelOf(model, node), pods, limits, impl, critical, ...mix, ...patience });
   return triedOf(await runSimStorm(plan, { isInterrupted }));
 }
 
-/** The model with what this cluster's plugins have cost. Their daemon measures CPU, and not what the kernel adds. */
-export function modelOf(model: MachineModel, { plugins }: ClusterShape): MachineModel {
-  if (plugins === undefined) return model;
-  const { cpuMs } = plugins;
+/** The model with the node's cores, and with what plugins have cost there. */
+function modelOf(model: MachineModel, { cores, chainCpuMs }: NodeShape): MachineModel {
+  const { multus } = model;
   return {
     ...model,
-    pluginCpuMs: cpuMs,
-    multus: { ...model.multus, pluginCpuMs: Math.max(cpuMs, model.multus.pluginCpuMs) },
+    cores: Math.max(1, cores ?? model.cores),
+    pluginCpuMs: chainCpuMs ?? model.pluginCpuMs,
+    // Multus starts a program for each plugin, also where Levee has a built-in one.
+    multus: { ...multus, pluginCpuMs: Math.max(chainCpuMs ?? 0, multus.pluginCpuMs) },
   };
 }

@@ -1,154 +1,125 @@
-import { objectsOf } from "../../../guard/json-values.ts";
-import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
+import { readNetwork } from "../../../lint/read-network.ts";
 import { metricsOf, type Metric } from "../../../wire/metric-lines.ts";
-import { cniDaemonSet, isLeveeDaemon } from "../../cluster/cni-daemon-set.ts";
 import { inLanes } from "../../cluster/in-lanes.ts";
-import { nodeOf } from "../../cluster/project.ts";
 import { see, seeList, seeText, valueOr, type Asking, type Seen } from "../../cluster/seen.ts";
 import { CommandFailure, exitCode } from "../../failure.ts";
-import { memoryBytes } from "../../../guard/facts/memory-quantity.ts";
-import { parseCpu } from "../../storm/quantity.ts";
-
-/** The pods of one node that need a network of their own. */
-export interface NodeShape {
-  readonly name: string;
-  readonly pods: number;
-  /** Networks besides the default one, of a usual pod there. */
-  readonly networks: number;
-  readonly critical: number;
-}
-
-/** What a run of the plugins has cost on this cluster. */
-interface PluginCost {
-  readonly cpuMs: number;
-  readonly runs: number;
-}
+import { isKubeObject } from "../../kube-object.ts";
+import { clusterNetwork } from "../../lint/lint-cluster.ts";
+import { daemonOfNode, daemonSetShape, noDaemon, type DaemonSetShape } from "./node-daemons.ts";
+import { nodeShape, seenNode, seenPod, type NodeShape, type SeenNode, type SeenPod } from "./node-shape.ts";
+import { pluginCosts, type NetworkPlugins, type PluginCosts } from "./plugin-costs.ts";
 
 /** Everything of a cluster that decides how many pods at once it holds. */
 export interface ClusterShape {
   readonly nodes: readonly NodeShape[];
-  readonly limitBytes: number;
-  readonly cpuMillis: number | undefined;
-  readonly isLevee: boolean;
   /** Undefined when no daemon told of its plugins. */
-  readonly plugins: PluginCost | undefined;
+  readonly plugins: PluginCosts | undefined;
   /** What could not be read, in words. */
   readonly unseen: readonly string[];
 }
 
-/** A daemon without a limit may use this much; the node has more, but nobody would set it. */
-const unlimitedBytes = 16 * 1024 ** 3;
 const askMs = 10_000;
-const criticalPriority = 2_000_000_000;
-const networksKey = "k8s.v1.cni.cncf.io/networks";
+const networksPath = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
 
 /** Reads a cluster. It only lists and gets, and sends nothing anywhere. */
 export async function readShape(asking: Asking, metricsPort: number): Promise<ClusterShape> {
-  const nodes = required(await seeList(asking, "/api/v1/nodes", nodeOf), "nodes");
-  const pods = required(await seeList(asking, "/api/v1/pods", podOf), "pods");
-  const sets = await seeList(asking, "/apis/apps/v1/daemonsets", daemonOf);
-  const daemons = valueOr(sets, []);
-  const own = daemons.find(({ isLevee }) => isLevee) ?? daemons[0] ?? noDaemon;
-  const names = nodes.filter(({ isLinux }) => isLinux).map(({ name }) => name);
-  const plugins = own.isLevee ? await pluginCost(asking, names, metricsPort) : undefined;
+  const nodes = required(await seeList(asking, "/api/v1/nodes", seenNode), "nodes");
+  const pods = podsByNode(required(await seeList(asking, "/api/v1/pods", seenPod), "pods"));
+  const sets = await seeList(asking, "/apis/apps/v1/daemonsets", daemonSetShape);
+  const definitions = await seeList(asking, networksPath, pluginsOfNetwork);
+  const networks: NetworkPlugins = new Map(valueOr(definitions, []));
+  const daemons = new Map(
+    nodes.map((node) => [node.name, daemonOfNode(node, valueOr(sets, []), setsOn(pods.get(node.name)))]),
+  );
+  const withLevee = nodes.flatMap(({ name }) => (daemons.get(name)?.impl === "levee" ? [name] : []));
+  const { plugins, silent } = await askDaemons(asking, withLevee, metricsPort);
   return {
-    nodes: names.map((name) => nodeShape(name, pods)),
-    limitBytes: own.limitBytes ?? unlimitedBytes,
-    cpuMillis: own.cpuMillis,
-    isLevee: own.isLevee,
+    nodes: nodes.map((node) =>
+      nodeShape(node, {
+        pods: pods.get(node.name) ?? [],
+        daemon: daemons.get(node.name) ?? noDaemon,
+        networks,
+        costs: plugins,
+      }),
+    ),
     plugins,
-    unseen: unseenOf(sets, own, plugins),
+    unseen: [
+      ...unseenDaemons(sets, nodes, daemons),
+      ...("value" in definitions ? [] : [`network definitions: ${definitions.why}`]),
+      ...unseenCosts(withLevee, plugins, silent),
+      ...unseenCores(nodes),
+    ],
   };
 }
 
-const noDaemon: DaemonShape = { isLevee: false, limitBytes: undefined, cpuMillis: undefined };
-
-function unseenOf(sets: Seen<unknown>, own: DaemonShape, plugins: PluginCost | undefined): readonly string[] {
-  if (!("value" in sets)) return [`DaemonSets: ${sets.why}`];
-  if (own === noDaemon) return ["neither Levee nor Multus is installed; no limit is known"];
-  return own.isLevee && plugins === undefined ? ["no daemon told what its plugins cost"] : [];
+function podsByNode(pods: readonly SeenPod[]): ReadonlyMap<string, readonly SeenPod[]> {
+  return Map.groupBy(pods, ({ node }) => node);
 }
 
-interface PodShape {
-  readonly node: string;
-  readonly networks: number;
-  readonly isCritical: boolean;
+function setsOn(pods: readonly SeenPod[] = []): ReadonlySet<string> {
+  return new Set(pods.flatMap(({ daemonSet }) => daemonSet ?? []));
 }
 
-/** Undefined for a pod that needs no network of its own, or none any more. */
-function podOf(item: unknown): PodShape | undefined {
-  const { metadata, spec, status } = objectOf(item);
-  const { nodeName, hostNetwork, priority } = objectOf(spec);
-  const phase = textOf(objectOf(status)["phase"]);
-  const node = textOf(nodeName);
-  if (node === "" || hostNetwork === true || phase === "Succeeded" || phase === "Failed") return undefined;
-  const wanted = textOf(objectOf(objectOf(metadata)["annotations"])[networksKey]);
-  return {
-    node,
-    networks: countNetworks(wanted),
-    isCritical: typeof priority === "number" && priority >= criticalPriority,
-  };
+/** A network whose configuration is a file on the nodes has no plugins that could be read. */
+function pluginsOfNetwork(item: unknown): readonly [string, readonly string[]] | undefined {
+  if (!isKubeObject(item)) return undefined;
+  const network = clusterNetwork(item);
+  const read = readNetwork(network);
+  const plugins = "code" in read ? [] : read.plugins.map(({ type }) => type);
+  return [`${network.namespace}/${network.name}`, plugins];
 }
 
-/** As a list with commas, or as JSON. */
-function countNetworks(text: string): number {
-  if (text.trim() === "") return 0;
-  if (!text.trim().startsWith("[")) return text.split(",").filter((name) => name.trim() !== "").length;
-  try {
-    return objectsOf(JSON.parse(text)).length;
-  } catch (thrown) {
-    // A pod with such an annotation is never attached to anything else.
-    if (thrown instanceof SyntaxError) return 0;
-    throw thrown;
-  }
-}
-
-function nodeShape(name: string, pods: readonly PodShape[]): NodeShape {
-  const mine = pods.filter(({ node }) => node === name);
-  const networks = mine.reduce((sum, pod) => sum + pod.networks, 0);
-  return {
-    name,
-    pods: mine.length,
-    networks: mine.length === 0 ? 0 : Math.round(networks / mine.length),
-    critical: mine.filter(({ isCritical }) => isCritical).length,
-  };
-}
-
-interface DaemonShape {
-  readonly isLevee: boolean;
-  readonly limitBytes: number | undefined;
-  readonly cpuMillis: number | undefined;
-}
-
-function daemonOf(item: unknown): DaemonShape | undefined {
-  const found = cniDaemonSet(item, []);
-  if (found === undefined || (found.part !== "daemon" && found.part !== "multus")) return undefined;
-  const template = objectOf(objectOf(objectOf(item)["spec"])["template"]);
-  const containers = objectsOf(objectOf(template["spec"])["containers"]);
-  const limits = containers
-    .map(({ resources }) => objectOf(objectOf(resources)["limits"]))
-    .find(({ memory }) => memory);
-  const { memory, cpu } = limits ?? {};
-  return {
-    isLevee: isLeveeDaemon(found),
-    limitBytes: memory === undefined ? undefined : memoryBytes(textOf(memory)),
-    cpuMillis: cpu === undefined ? undefined : parseCpu("the CPU limit of the daemon", textOf(cpu)),
-  };
-}
-
-/** From the daemons' own metrics, through the API server. */
-async function pluginCost(asking: Asking, nodes: readonly string[], port: number): Promise<PluginCost | undefined> {
+/** From the daemons' own metrics, through the API server. `silent` is how many of them did not tell. */
+async function askDaemons(
+  asking: Asking,
+  nodes: readonly string[],
+  port: number,
+): Promise<{ readonly plugins: PluginCosts | undefined; readonly silent: number }> {
   const asked = await inLanes(nodes, (node) =>
     see(asking, async () =>
       metricsOf(await seeText(asking, `/api/v1/nodes/http:${encodeURIComponent(node)}:${port}/proxy/metrics`, askMs)),
     ),
   );
-  const metrics = [...asked.values()].flatMap((seen): readonly Metric[] => ("value" in seen ? seen.value : []));
-  const adds = metrics.filter(({ labels }) => labels["verb"] === "ADD");
-  const sum = (name: string): number =>
-    adds.filter((metric) => metric.name === name).reduce((total, { value }) => total + value, 0);
-  const [seconds, runs] = [sum("levee_delegate_cpu_seconds_total"), sum("levee_delegate_seconds_count")];
-  return runs > 0 && seconds > 0 ? { cpuMs: (1_000 * seconds) / runs, runs } : undefined;
+  const told = [...asked.values()].flatMap((seen): readonly (readonly Metric[])[] =>
+    "value" in seen ? [seen.value] : [],
+  );
+  return { plugins: pluginCosts(told.flat()), silent: nodes.length - told.length };
+}
+
+function unseenDaemons(
+  sets: Seen<readonly DaemonSetShape[]>,
+  nodes: readonly SeenNode[],
+  daemons: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  if (!("value" in sets)) return [`DaemonSets: ${sets.why}`];
+  if (sets.value.length === 0) return ["neither Levee nor Multus is installed; no limit is known"];
+  const without = nodes.filter(({ name }) => daemons.get(name) === undefined);
+  if (without.length === 0) return [];
+  return [`the daemon of ${namesText(without)}: no DaemonSet of Levee or Multus is for it; no limit is known`];
+}
+
+function unseenCosts(
+  withLevee: readonly string[],
+  plugins: PluginCosts | undefined,
+  silent: number,
+): readonly string[] {
+  if (withLevee.length === 0) return [];
+  if (plugins === undefined && silent < withLevee.length) return ["what plugins cost: no daemon has run one yet"];
+  if (plugins === undefined) return ["what plugins cost: no daemon told"];
+  return silent === 0
+    ? []
+    : [`what plugins cost on ${silent} of ${withLevee.length} nodes: their daemons did not tell`];
+}
+
+function unseenCores(nodes: readonly SeenNode[]): readonly string[] {
+  const without = nodes.filter(({ cores }) => cores === undefined);
+  return without.length === 0 ? [] : [`the cores of ${namesText(without)}: as in the model`];
+}
+
+function namesText(nodes: readonly SeenNode[]): string {
+  const [first] = nodes;
+  if (first === undefined) return "none";
+  return nodes.length === 1 ? first.name : `${first.name} and ${nodes.length - 1} more`;
 }
 
 function required<T>(seen: Seen<T>, what: string): T {

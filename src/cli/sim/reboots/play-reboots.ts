@@ -7,7 +7,7 @@ import { requireReportFolder, writeReport } from "../../storm/report/report-file
 import { paintFor, type Paint } from "../../terminal/paint.ts";
 import { print } from "../../terminal/print.ts";
 import { tookText } from "../../terminal/span.ts";
-import { simProgress } from "../play-sim.ts";
+import { simProgress } from "../sim-progress.ts";
 import { rebootsPage } from "./reboots-page.ts";
 import { rebootsRows, rebootsTable, rebootsVerdict } from "./reboots-rows.ts";
 
@@ -19,10 +19,10 @@ export async function playReboots(context: Context, plan: RebootPlan, report: st
   const { shell, settings } = context;
   requireReportFolder(report);
   const { runReboots } = await import("../../../sim/reboot/run-reboots.ts");
-  const progress = simProgress(context, "The guards start");
+  const progress = simProgress(shell, "The guards start");
   const end = await runReboots(plan, {
     onMoment: ({ atMs, back }) =>
-      progress.show(`Simulated ${tookText(atMs)}: ${back} of ${plan.due.length} nodes rebooted`),
+      progress.say(`Simulated ${tookText(atMs)}: ${back} of ${plan.due.length} nodes rebooted`),
     isInterrupted: () => {
       progress.tick();
       return shell.interrupted.aborted;

@@ -21,6 +21,7 @@ export class FieldReader {
   readonly problems: FieldProblem[] = [];
   /** Where each value stands. */
   readonly lines = new Map<string, number>();
+  readonly #seen = new Map<string, string>();
   readonly #counter: LineCounter;
 
   constructor(counter: LineCounter) {
@@ -43,6 +44,11 @@ export class FieldReader {
     this.problems.push({ line: this.lines.get(place) ?? 1, text: `${place} ${text}` });
   }
 
+  /** What a field holds, as the file has it. */
+  seen(place: string): string {
+    return this.#seen.get(place) ?? "empty";
+  }
+
   problem(node: unknown, place: string, wanted: string, example: string): void {
     const text = `${place === "" ? "the file" : place.replace(/\.$/u, "")} is ${seenText(node)}: it must be ${wanted}, such as ${example}`;
     this.problems.push({ line: this.#lineOf(node), text });
@@ -56,13 +62,17 @@ export class FieldReader {
     const path = `${place}${key}`;
     const field = Object.hasOwn(fields.known, key) ? fields.known[key] : undefined;
     if (field === undefined) {
-      const text = `${path} is not a field: the fields here are ${Object.keys(fields.known).join(", ")}`;
+      const known = Object.keys(fields.known).join(", ");
+      const text = `${path} is ${seenText(pair.value)}, and is not a field: the fields here are ${known}`;
       this.problems.push({ line: this.#lineOf(pair.key), text });
       return;
     }
-    if (found.has(key))
-      this.problems.push({ line: this.#lineOf(pair.key), text: `${path} is there twice: remove one` });
+    if (found.has(key)) {
+      const text = `${path} is ${seenText(pair.value)}, and is there twice: remove one`;
+      this.problems.push({ line: this.#lineOf(pair.key), text });
+    }
     this.lines.set(path, this.#lineOf(pair.key));
+    this.#seen.set(path, seenText(pair.value));
     const value = this.#value(pair.value, field, path);
     if (value !== undefined) found.set(key, value);
   }

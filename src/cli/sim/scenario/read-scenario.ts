@@ -12,6 +12,7 @@ import { groupedPods, NodeNames } from "./scenario-pods.ts";
 import { rebootPlanOf } from "./scenario-reboots.ts";
 
 const problemsShown = 10;
+const seenMax = 60;
 
 interface ScenarioWords {
   readonly impl?: string;
@@ -28,13 +29,23 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, prettyErrors: false });
   const [first] = document.errors;
-  if (first !== undefined)
-    throw failure(path, [{ line: counter.linePos(first.pos[0]).line, text: `it is not YAML: ${first.message}` }]);
+  if (first !== undefined) throw failure(path, [notYaml(text, counter.linePos(first.pos[0]).line, first.message)]);
   const reader = new FieldReader(counter);
   const values = reader.object(document.contents, scenarioFields, "");
   const plan = reader.problems.length === 0 ? planOf(values, reader, words) : undefined;
   if (plan === undefined || reader.problems.length > 0) throw failure(path, reader.problems);
   return plan;
+}
+
+/** An error at the end of a file is about what stands before. */
+function notYaml(text: string, at: number, message: string): FieldProblem {
+  const lines = text.split("\n").slice(0, at);
+  const line = Math.max(
+    0,
+    lines.findLastIndex((one) => one.trim() !== ""),
+  );
+  const seen = JSON.stringify((lines[line] ?? "").trim().slice(0, seenMax));
+  return { line: line + 1, text: `the file has ${seen}, which is not YAML: ${message}` };
 }
 
 function planOf(values: FieldValues, reader: FieldReader, words: ScenarioWords): ScenarioPlan {

@@ -1,5 +1,5 @@
 import type { SimStormFault } from "../../../sim/storm/sim-storm-plan.ts";
-import type { FieldValues } from "./read-fields.ts";
+import type { FieldReader, FieldValues } from "./read-fields.ts";
 import { instantFaults, networkFaults, scenarioMax, stormFaults } from "./scenario-fields.ts";
 import { msOf, requireNetwork, type ScenarioPlace } from "./scenario-pods.ts";
 
@@ -35,17 +35,25 @@ function faultsAt(
   const forMs = group["for"] === undefined ? usualForMs : msOf(group, "for");
   const network = group["network"] as string | undefined;
   if (isOf(instantFaults, kind)) {
-    if (network !== undefined) reader.also(`${path}.network`, `does not fit ${kind}: leave it out`);
+    if (network !== undefined) misfit(reader, `${path}.network`, kind);
     return instantsOf(group, { atMs, forMs, at }).map((eachMs) => ({ kind, atMs: eachMs }));
   }
-  if (group["every"] !== undefined) reader.also(`${path}.every`, `does not fit ${kind}, which lasts: leave it out`);
+  if (group["every"] !== undefined) misfit(reader, `${path}.every`, `${kind}, which lasts`);
   if (isOf(networkFaults, kind)) {
-    if (network === undefined) reader.also(path, `has no network: ${kind} needs one of ${networks.join(", ")}`);
+    if (network === undefined)
+      reader.also(
+        `${path}.kind`,
+        `is ${reader.seen(`${path}.kind`)} without network: add one of ${networks.join(", ")}`,
+      );
     else requireNetwork({ name: network, place: `${path}.network`, networks, reader });
     return [{ kind, atMs, forMs, network: network ?? "" }];
   }
-  if (network !== undefined) reader.also(`${path}.network`, `does not fit ${kind}: leave it out`);
+  if (network !== undefined) misfit(reader, `${path}.network`, kind);
   return [{ kind, atMs, forMs }];
+}
+
+function misfit(reader: FieldReader, place: string, what: string): void {
+  reader.also(place, `is ${reader.seen(place)}, which does not fit ${what}: leave it out`);
 }
 
 interface Instants {
@@ -58,7 +66,8 @@ interface Instants {
 export function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader } }: Instants): readonly number[] {
   const everyMs = group["every"] as number | undefined;
   if (everyMs === undefined) {
-    if (group["for"] !== undefined) reader.also(`${path}.for`, "fits only with every: add it, or leave this out");
+    if (group["for"] !== undefined)
+      reader.also(`${path}.for`, `is ${reader.seen(`${path}.for`)} without every: add it, or leave this out`);
     return [atMs];
   }
   if (everyMs < everyMsMin) {
@@ -67,7 +76,11 @@ export function instantsOf(group: FieldValues, { atMs, forMs, at: { path, reader
   }
   const times = Math.floor(forMs / everyMs) + 1;
   if (times > scenarioMax.faults) {
-    reader.also(`${path}.every`, `makes ${times} faults: at most ${scenarioMax.faults}, such as with a larger every`);
+    const seen = reader.seen(`${path}.every`);
+    reader.also(
+      `${path}.every`,
+      `is ${seen}, which makes ${times} faults: at most ${scenarioMax.faults}, such as with a larger every`,
+    );
     return [];
   }
   return Array.from({ length: times }, (_, number) => atMs + number * everyMs);

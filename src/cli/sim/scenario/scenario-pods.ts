@@ -76,8 +76,15 @@ function groupOf(group: FieldValues, at: string, { nodes, networks, reader }: Sc
   const deletes = group["deleteAt"] !== undefined;
   const [deleteAtMs, deleteOverMs] = [msOf(group, "deleteAt"), msOf(group, "deleteOver")];
   if (deletes && deleteAtMs < atMs)
-    reader.also(`${at}.deleteAt`, "is before at: pods are deleted after they have come");
-  if (!deletes && deleteOverMs > 0) reader.also(`${at}.deleteOver`, "has no deleteAt: add it, or leave this out");
+    reader.also(
+      `${at}.deleteAt`,
+      `is ${reader.seen(`${at}.deleteAt`)}, which is before at: pods are deleted after they have come`,
+    );
+  if (!deletes && deleteOverMs > 0)
+    reader.also(
+      `${at}.deleteOver`,
+      `is ${reader.seen(`${at}.deleteOver`)} without deleteAt: add it, or leave this out`,
+    );
   return numbered(group["name"] as string, count).map((name, number) => {
     const share = count === 1 ? 0 : number / (count - 1);
     return {

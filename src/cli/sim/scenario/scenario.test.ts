@@ -70,6 +70,16 @@ pods:
     networks: [lan]
 `;
 
+/** Every line of a refusal: where, which field, its value, and after the colon what would be right. */
+const wholeLine =
+  /^ {2}\| .*scenario\.yaml:\d+: (?:the file|[\w.[\]]+) (?:is|are|has|has the name) (?:".*"|-?\d+(?:ms)?|true|false|empty|missing|an? (?:empty )?(?:list|object)|the alias \S+|[\w/-]+)(?: [^:]*)?(?:,[^:]*)?: .{6,}$/u;
+
+function expectWholeLines(err: string): void {
+  const lines = err.split("\n").filter((line) => line.startsWith("  | "));
+  expect(lines.filter((line) => !wholeLine.test(line))).toEqual([]);
+  expect(lines.length).toBeGreaterThan(0);
+}
+
 describe("a mistake is named with line, field, value and remedy", () => {
   test.each([
     [
@@ -85,14 +95,14 @@ describe("a mistake is named with line, field, value and remedy", () => {
     [
       "a key",
       good.replace("count: 4", "cuont: 4"),
-      "8: pods[0].cuont is not a field: the fields here are name, namespace, count",
+      "8: pods[0].cuont is 4, and is not a field: the fields here are name, namespace, count",
     ],
     [
       "a missing one",
       "nodes: [{name: a}]\npods: [{name: b}]\n",
       "1: name is missing: add it, such as A rack comes back",
     ],
-    ["a key twice", `${good}name: again\n`, "10: name is there twice: remove one"],
+    ["a key twice", `${good}name: again\n`, '10: name is "again", and is there twice: remove one'],
     [
       "a network",
       good.replace("networks: [lan]\npods", "networks: [dmz]\npods"),
@@ -118,22 +128,22 @@ describe("a mistake is named with line, field, value and remedy", () => {
     [
       "a fault's network",
       `${good}faults: [{kind: network-hangs}]\n`,
-      "10: faults[0] has no network: network-hangs needs one of lan",
+      '10: faults[0].kind is "network-hangs" without network: add one of lan',
     ],
     [
       "a network too many",
       `${good}faults: [{kind: api-away, network: lan}]\n`,
-      "10: faults[0].network does not fit api-away: leave it out",
+      '10: faults[0].network is "lan", which does not fit api-away: leave it out',
     ],
     [
       "every of what lasts",
       `${good}faults: [{kind: disk-full, every: 2s}]\n`,
-      "10: faults[0].every does not fit disk-full, which lasts: leave it out",
+      '10: faults[0].every is "2s", which does not fit disk-full, which lasts: leave it out',
     ],
     [
       "for without every",
       `${good}faults: [{kind: kill-daemon, for: 2s}]\n`,
-      "10: faults[0].for fits only with every: add it, or leave this out",
+      '10: faults[0].for is "2s" without every: add it, or leave this out',
     ],
     [
       "too often",
@@ -143,20 +153,49 @@ describe("a mistake is named with line, field, value and remedy", () => {
     [
       "a delete too early",
       good.replace("count: 4", "at: 9s\n    deleteAt: 3s"),
-      "9: pods[0].deleteAt is before at: pods are deleted after they have come",
+      '9: pods[0].deleteAt is "3s", which is before at: pods are deleted after they have come',
     ],
     [
       "a name twice",
       good.replace("networks: [lan]\npods:", "networks: [lan]\npods:\n  - name: web"),
       "8: pods[1] has the name default/web, which is there already",
     ],
-    ["no YAML", "name: [\n", "it is not YAML: "],
+    [
+      "a node's name twice",
+      good.replace("networks: [lan]\npods", "  - name: node\nnetworks: [lan]\npods"),
+      "5: nodes[1] has the name node, which is there already: give it another one",
+    ],
+    [
+      "how long deletes take, without any",
+      good.replace("count: 4", "deleteOver: 3s"),
+      '8: pods[0].deleteOver is "3s" without deleteAt: add it, or leave this out',
+    ],
+    [
+      "a flag",
+      good.replace("count: 4", "critical: yes please"),
+      '8: pods[0].critical is "yes please": it must be true',
+    ],
+    ["a null", good.replace("count: 4", "count:"), "8: pods[0].count is empty: it must be a whole number"],
+    ["a list of no names", good.replace("networks: [lan]\npods", "networks: []\npods"), "5: networks is an empty list"],
+    ["an object too many", `${good}seed: {of: chance}\n`, "10: seed is an object: it must be a whole number"],
+    [
+      "a fault's network that is not there",
+      `${good}faults: [{kind: network-slow, network: wan}]\n`,
+      '10: faults[0].network is "wan", which is not in networks: they are lan',
+    ],
+    [
+      "a network for an instant",
+      `${good}faults: [{kind: cut-power, network: lan}]\n`,
+      '10: faults[0].network is "lan", which does not fit cut-power: leave it out',
+    ],
+    ["no YAML", "name: [\n", '1: the file has "name: [", which is not YAML: '],
     ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
   ])("%s", async (_, text, message) => {
     const { status, out, err } = await run(text);
     expect([status, out]).toEqual([2, ""]);
     expect(err).toContain(`scenario.yaml:`);
     expect(err).toContain(message);
+    expectWholeLines(err);
     expect(err).toContain("try: levee sim schema prints the schema");
   });
 
@@ -195,7 +234,7 @@ describe("what is hostile is refused before it costs time or memory", () => {
     [
       "billions of faults",
       `${good}faults: [{kind: kill-daemon, every: 100ms, for: 999999h}]\n`,
-      "10: faults[0].every makes 35999964001 faults: at most 1000",
+      '10: faults[0].every is "100ms", which makes 35999964001 faults: at most 1000',
     ],
     [
       "millions of nodes",
@@ -211,6 +250,7 @@ describe("what is hostile is refused before it costs time or memory", () => {
     const { status, out, err } = await run(text);
     expect([status, out]).toEqual([2, ""]);
     expect(err).toContain(message);
+    expectWholeLines(err);
   });
 
   test("a file that never ends, and one that is too long", async () => {
