@@ -60,12 +60,29 @@ describe("the simulator finds", () => {
     for (const story of stories) expect(sim(...story.split(" ")).output).toStartWith("Every rule held");
   }, 300_000);
 
-  test("the shortest story of a bug, and says how to keep it", () => {
+  test("the shortest story of a bug, and keeps it as a test", () => {
     const [first] = plantedBugs;
     if (first === undefined) throw new Error("no bug is planted");
     const { exitCode, output } = withBug(first, () => sim("--kind", "node", "--seeds", "500"));
     expect(exitCode).toBe(1);
     expect(output).toContain("Its shortest story has 1 pods and 0 faults:\n{");
-    expect(output).toContain("Keep it as a test: save that line as test/sim/stories/NAME.json");
+    const [, command = ""] = /^Keep it as a test: npm run sim -- (.*)$/mu.exec(output) ?? [];
+    const kept = withBug(first, () => sim(...command.split(" ")));
+    const [, path = ""] = /^Kept as (.*)$/mu.exec(kept.output) ?? [];
+    expect(path).toBe("test/sim/stories/intent-synced-node-1.json");
+    expect(output).toContain(readFileSync(join(copy, path), "utf8"));
+    expect(withBug(first, () => sim("--story", path)).output).toContain("intent-synced: ");
+    expect(sim("--story", path).output).toStartWith("Every rule held");
+  }, 300_000);
+
+  test("the shortest story of guards that breaks a rule", () => {
+    const bug = plantedBugs.find(({ rule }) => rule === "counted");
+    if (bug === undefined) throw new Error("no such bug is planted");
+    const { output } = withBug(bug, () => sim("--kind", "guard", "--from", String(bug.seed), "--seeds", "1", "--keep"));
+    // Somebody makes pods, and a person approves twice: the stop of their source, and their removal.
+    expect(output).toContain("Its shortest story has 3 acts and 0 faults:\n{");
+    const story = `test/sim/stories/counted-guard-${bug.seed}.json`;
+    expect(withBug(bug, () => sim("--story", story)).output).toContain("counted: ");
+    expect(sim("--story", story).output).toStartWith("Every rule held");
   }, 300_000);
 });

@@ -19,6 +19,8 @@ export class CriticalLine {
   readonly #waiting = new Map<string, WaitingAdd>();
   /** Other ADDs by when they came, in numbers of critical ones that came before. */
   readonly #later = new Map<string, ReadonlySet<string>>();
+  /** A server that takes seconds for some answers decides itself which pod is known first. */
+  #isLookUpSlow = false;
 
   constructor(isCritical: (node: string, containerId: string) => boolean | undefined) {
     this.#isCritical = isCritical;
@@ -30,6 +32,8 @@ export class CriticalLine {
       this.#waiting.clear();
       this.#later.clear();
     }
+    if (event.kind === "fault") this.#isLookUpSlow ||= event.what.includes('"api-slow"');
+    if (this.#isLookUpSlow) return undefined;
     if (event.kind === "call" && event.verb === "ADD") this.#came(event);
     if (event.kind === "answer") this.#gone(event.containerId);
     return event.kind === "run" && event.verb === "ADD" ? this.#started(event.containerId) : undefined;
