@@ -70,7 +70,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: '    const failures = await this.chains(record, { ...place, verb: "UNDO" });\n    await this.#needs.leaks.settle(record, place.now, failures);\n',
     to: '    const failures = await this.chains(record, { ...place, verb: "UNDO" });\n',
     rule: "nothing-left",
-    seed: 26,
+    seed: 46,
   },
   {
     name: "a DEL that fails succeeds, and the rest is forgotten",
@@ -279,5 +279,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "stale-reboot",
     seed: 178,
+  },
+  {
+    name: "the guard opens the label of every node when one may be rebooted",
+    file: "src/guard/gate/doors/label-door.ts",
+    from: 'const to = allowed.has(node) ? "allow" : "deny";',
+    to: 'const to = allowed.size > 0 ? "allow" : "deny";',
+    kind: "guard",
+    rule: "open-door",
+    seed: 4,
   },
 ];
