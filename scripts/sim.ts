@@ -2,7 +2,8 @@
  * `npm run sim`: plays random stories on a simulated node and in a simulated cluster, with the own code of daemon and guard
  * on a virtual clock, and checks after every step that nothing is lost, leaked, given out twice or done unasked.
  */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/base/clock.ts";
 import { installedPolicies } from "../src/guard/approve/policies.fixture.ts";
@@ -14,9 +15,9 @@ import type { StoryEnd } from "../src/sim/story/run-story.ts";
 import { storyPlayer, type StoryPlayer } from "../src/sim/story/story-player.ts";
 import { fleetCommand, fleetUsage } from "./fleet/fleet-command.ts";
 import { interruptedExit, interruption } from "./fleet/interruption.ts";
-import { brokenSeedText, trySeeds } from "../src/sim/story/try-seeds.ts";
+import { brokenSeedText, keptStoryName, trySeeds, type BrokenSeed } from "../src/sim/story/try-seeds.ts";
 
-const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N] [--kind KIND]
+const usage = `Usage: npm run sim [-- --seeds N] [--from N] [--seconds N] [--kind KIND] [--keep]
        npm run sim -- --seed N [--kind KIND] [--log]
        npm run sim -- --story FILE [--log]
        npm run sim -- fleet [--help]
@@ -27,6 +28,7 @@ whose guards are asked to help. Stops at the first story that breaks a rule, and
   --seeds N     how many seeds (500)
   --from N      the first of them (1)
   --seconds N   begin no new seed after this time
+  --keep        write the shortest story that breaks a rule to test/sim/stories/, where it is a test
   --seed N      play one seed only
   --kind KIND   node or guard: stories of this kind only
   --story FILE  play the story in a file
@@ -35,6 +37,7 @@ whose guards are asked to help. Stops at the first story that breaks a rule, and
 Ctrl-C ends with what is known so far, and 130.
 `;
 
+const root = join(import.meta.dirname, "..");
 const everyMs = 2_000;
 const interrupted = interruption();
 const guards = guardStories(installedPolicies("2020-01-01T00:00:00Z"));
@@ -81,7 +84,7 @@ function tell({ broken, hash, lines }: StoryEnd, isLogged: boolean): number {
   return broken.length === 0 ? 0 : 1;
 }
 
-async function playMany({ players: asked, ...range }: Many): Promise<number> {
+async function playMany({ players: asked, isKept, ...range }: Many): Promise<number> {
   const beganMs = systemClock.monotonicMs();
   let saidMs = beganMs;
   const say = (text: string): void => {
@@ -99,10 +102,19 @@ async function playMany({ players: asked, ...range }: Many): Promise<number> {
   const seconds = (systemClock.monotonicMs() - beganMs) / 1_000;
   const hours = simulatedMs / 3_600_000;
   if (failure !== undefined) console.log(brokenSeedText(failure));
+  if (failure !== undefined && isKept) console.log(`Kept as ${keep(failure)}`);
   if (interrupted.aborted) console.log("Interrupted; this is what was known by then");
   console.log(`${seeds} seeds, ${steps} steps, ${hours.toFixed(1)} simulated hours in ${seconds.toFixed(1)} s`);
   if (interrupted.aborted) return interruptedExit;
   return failure === undefined ? 0 : 1;
+}
+
+/** Writes the shortest story among the tests, and returns its path. */
+function keep(failure: BrokenSeed): string {
+  const place = join("test/sim/stories", keptStoryName(failure));
+  mkdirSync(join(root, "test/sim/stories"), { recursive: true });
+  writeFileSync(join(root, place), `${failure.story.text}\n`);
+  return place;
 }
 
 interface Many {
@@ -110,6 +122,7 @@ interface Many {
   readonly from: number;
   readonly count: number;
   readonly msMax: number;
+  readonly isKept: boolean;
 }
 
 type Asked =
@@ -129,6 +142,7 @@ function read(args: readonly string[]): Asked | string {
         seed: { type: "string" },
         story: { type: "string" },
         kind: { type: "string" },
+        keep: { type: "boolean", default: false },
         log: { type: "boolean", default: false },
       },
     });
@@ -137,7 +151,8 @@ function read(args: readonly string[]): Asked | string {
     const kinds = playersOf(values.kind);
     if (values.seed !== undefined) return { seed: whole("--seed", values.seed), players: kinds, isLogged };
     const msMax = values.seconds === undefined ? Number.POSITIVE_INFINITY : 1_000 * whole("--seconds", values.seconds);
-    return { players: kinds, from: whole("--from", values.from), count: whole("--seeds", values.seeds), msMax };
+    const range = { from: whole("--from", values.from), count: whole("--seeds", values.seeds), msMax };
+    return { players: kinds, ...range, isKept: values.keep };
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }

@@ -24,6 +24,7 @@ const lanes = 3;
 const slowFolders = [
   "./test/conformance/",
   "./test/crash/",
+  "./test/sim/",
   "./src/",
   "./test/hostile/",
   "./test/shim/",

@@ -75,7 +75,7 @@ export class StandIns implements PluginAttendant {
   judged(): readonly JudgedProgram[] {
     return [...this.#judged]
       .map(([name, files]) => ({ name, version: [...files.values()].at(-1) }))
-      .toSorted((left, right) => left.name.localeCompare(right.name));
+      .toSorted((left, right) => (left.name < right.name ? -1 : 1));
   }
 
   #wordsFor(plugin: BuiltinPlugin, asksProgram: boolean): readonly string[] {

@@ -10,6 +10,8 @@ export interface PlantedBug {
   readonly rule: string;
   /** A seed whose story finds it, at most 500. */
   readonly seed: number;
+  /** The kind of trouble with which Sieve would find it: a crash between two steps, an old copy, or what came and went. */
+  readonly sieve?: "intermediate" | "stale" | "unobserved";
 }
 
 export const plantedBugs: readonly PlantedBug[] = [
@@ -60,6 +62,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "      if (!isWanted && record.delAttempts > 0)\n",
     rule: "journal-agrees",
     seed: 45,
+    sieve: "intermediate",
   },
   {
     name: "what a failed undo leaves is not written down",
@@ -67,7 +70,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: '    const failures = await this.chains(record, { ...place, verb: "UNDO" });\n    await this.#needs.leaks.settle(record, place.now, failures);\n',
     to: '    const failures = await this.chains(record, { ...place, verb: "UNDO" });\n',
     rule: "nothing-left",
-    seed: 26,
+    seed: 46,
   },
   {
     name: "a DEL that fails succeeds, and the rest is forgotten",
@@ -126,6 +129,46 @@ export const plantedBugs: readonly PlantedBug[] = [
     seed: 45,
   },
   {
+    name: "calls wait in a line that has no end",
+    file: "src/admission/line/line.ts",
+    from: "if (this.arrivals.size < this.#rules.waitingMax) return undefined;",
+    to: "if (this.arrivals.size < 9 * this.#rules.waitingMax) return undefined;",
+    rule: "memory-bound",
+    seed: 13,
+  },
+  {
+    name: "events are told without a pace",
+    file: "src/daemon/tell/event-pace.ts",
+    from: "  waitMs(): number {\n",
+    to: "  waitMs(): number {\n    if (this.#sinceMs !== 0) return 0;\n",
+    rule: "api-load",
+    seed: 13,
+  },
+  {
+    name: "a status is forgotten that the server did not take",
+    file: "src/kube/outbox/outbox.ts",
+    from: "      this.#pause(verdict, thrown);\n",
+    to: '      this.#pause(verdict, thrown);\n      return this.#end(key, waiting, "dropped");\n',
+    rule: "status-told",
+    seed: 67,
+  },
+  {
+    name: "an undo does not name the namespace, so that the interface outlives its address",
+    file: "src/daemon/undo/undo-chains.ts",
+    from: "const netns = netnsToPass(record, now, needs) || goneNetnsPath(chain, now);",
+    to: "const netns = goneNetnsPath(chain, now);",
+    rule: "one-holder",
+    seed: 5,
+  },
+  {
+    name: "critical pods go last",
+    file: "src/admission/parts.ts",
+    from: "    classes: attachClasses,",
+    to: "    classes: attachClasses.toReversed(),",
+    rule: "not-overtaken",
+    seed: 165,
+  },
+  {
     name: "the guard goes on with a Decision whose approval was withdrawn",
     file: "src/guard/decide/next-status.ts",
     from: '  if (approvalOf(status, words) === undefined) return { phase: "Paused", message: withdrawn(facts, status) };\n',
@@ -133,6 +176,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "approved",
     seed: 42,
+    sieve: "unobserved",
   },
   {
     name: "a word that is older than a person's pause ends that pause",
@@ -142,6 +186,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "approved",
     seed: 10,
+    sieve: "unobserved",
   },
   {
     name: "an approval counts for a plan that it was not given for",
@@ -151,6 +196,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "approved",
     seed: 29,
+    sieve: "stale",
   },
   {
     name: "a removal is done before it is counted",
@@ -205,6 +251,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "one-reboot",
     seed: 98,
+    sieve: "stale",
   },
   {
     name: "an approval counts while nobody knows who made it",
@@ -214,5 +261,32 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "approved",
     seed: 85,
+  },
+  {
+    name: "a follower takes the Lease of a leader that is only late",
+    file: "src/guard/lead/election.ts",
+    from: "this.#seen.atMs > leaseSeconds * 1_000",
+    to: "this.#seen.atMs > 2_500",
+    kind: "guard",
+    rule: "led",
+    seed: 79,
+  },
+  {
+    name: "the ticket lets a node be rebooted, whatever the verdict is",
+    file: "src/daemon/gate/gate-watch.ts",
+    from: "await ticket?.write({ isAllowed, reason, standsMs: isAllowed ? leftMs : denyStandsLooks * lookMs });",
+    to: 'await ticket?.write({ isAllowed: isAllowed || reason !== "", reason, standsMs: Math.max(leftMs, denyStandsLooks * lookMs) });',
+    kind: "guard",
+    rule: "stale-reboot",
+    seed: 178,
+  },
+  {
+    name: "the guard opens the label of every node when one may be rebooted",
+    file: "src/guard/gate/doors/label-door.ts",
+    from: 'const to = allowed.has(node) ? "allow" : "deny";',
+    to: 'const to = allowed.size > 0 ? "allow" : "deny";',
+    kind: "guard",
+    rule: "open-door",
+    seed: 4,
   },
 ];

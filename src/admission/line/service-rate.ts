@@ -1,3 +1,5 @@
+import { decay } from "../../base/exact/decay.ts";
+
 /** The time over which calls count: long enough for a few grants of a slow network, short enough to follow the node. */
 const windowMs = 10_000;
 /** A line must have been busy for so long before its rate says anything. */
@@ -21,7 +23,7 @@ export class ServiceRate {
     const passedMs = this.#wasBusy ? nowMs - this.#lookedMs : 0;
     this.#lookedMs = nowMs;
     this.#wasBusy = isBusy;
-    const kept = isBusy ? Math.exp(-passedMs / windowMs) : 0;
+    const kept = isBusy ? decay(passedMs / windowMs) : 0;
     this.#grants *= kept;
     this.#busyMs = this.#busyMs * kept + (isBusy ? passedMs : 0);
   }

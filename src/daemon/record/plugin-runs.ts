@@ -26,7 +26,7 @@ export class PluginRuns {
   all(): readonly PluginRunsView[] {
     return [...this.#rows.values()]
       .map(viewOf)
-      .toSorted((left, right) => right.p99Ms - left.p99Ms || left.plugin.localeCompare(right.plugin))
+      .toSorted((left, right) => right.p99Ms - left.p99Ms || (left.plugin < right.plugin ? -1 : 1))
       .slice(0, rowsMax);
   }
 

@@ -32,8 +32,14 @@ interface ClusterOptions {
   readonly api?: FollowableApi & { close(): void };
 }
 
+/** Its outboxes say how much waits in them. */
+export interface KubeSource extends Source {
+  readonly eventTeller: KubeEventTeller;
+  readonly statusTeller: KubeStatusTeller;
+}
+
 /** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
-export function openCluster(options: ClusterOptions): Source {
+export function openCluster(options: ClusterOptions): KubeSource {
   const { config, access, nodeName, namespace, clock, logger, metrics } = options;
   const { api = new ApiClient({ access, clock }) } = options;
   const isNamed: NamesPod = (of, labels) => isSelected(config.criticalPods, of, labels);

@@ -1,3 +1,4 @@
+import { powerOfTwoFrom } from "../../base/exact/decay.ts";
 import type { CniDaemon } from "../facts/guard-settings.ts";
 import { memoryBytes, memoryText } from "../facts/memory-quantity.ts";
 import type { ContainerFacts, DaemonSetFacts, World } from "../facts/world.ts";
@@ -63,7 +64,7 @@ export function memoryChange(daemon: CniDaemon, world: World): MemoryChange | { 
 /** The next power of two that the sum fits into and that is above the limit with which it was killed. */
 function newLimitBytes(oldBytes: number, needBytes: number, smallestBytes: number | undefined): number {
   const wanted = Math.max(needBytes, oldBytes + 1);
-  const size = 2 ** Math.ceil(Math.log2(wanted));
+  const size = powerOfTwoFrom(wanted);
   return Math.min(size, limitCeilingBytes, (smallestBytes ?? Number.POSITIVE_INFINITY) * nodeShare);
 }
 

@@ -17,6 +17,8 @@ interface ClientOptions {
   readonly isSelective?: boolean;
   /** For the log, where several ask. */
   readonly name?: string;
+  /** The node whose daemon asks. */
+  readonly node?: string;
 }
 
 /** The API server as one process sees it: answers take time, are refused, or do not come. */
@@ -37,9 +39,10 @@ export class SimApiClient implements FollowableApi {
 
   async call({ method, path, body, deadlineMs, signal }: KubeRequest): Promise<string> {
     const url = new URL(path, "http://localhost");
-    this.#api.count(method === "GET" ? "get" : method.toLowerCase());
-    await this.#travel(signal, deadlineMs);
     const place = resourcePlace(url.pathname);
+    this.#api.count(method.toLowerCase());
+    if (this.#options.node !== undefined) this.#api.asked(this.#options.node, method.toLowerCase(), place.resource);
+    await this.#travel(signal, deadlineMs);
     if (method === "POST") return "{}";
     if (place.name === undefined) return JSON.stringify(this.#listOf(url));
     const key = placeKey(place);

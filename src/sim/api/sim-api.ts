@@ -70,6 +70,11 @@ export class SimApi {
     this.requests.set(what, (this.requests.get(what) ?? 0) + 1);
   }
 
+  /** One object is asked for, or written. */
+  asked(node: string, method: string, resource: string): void {
+    this.#say({ kind: "request", node, method, resource });
+  }
+
   /** As etcd has it. */
   get(resource: string, key: string): JsonObject | undefined {
     return this.#of(resource).objects.get(key);

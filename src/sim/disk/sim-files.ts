@@ -10,7 +10,7 @@ interface NameChange {
 }
 
 /** What is wrong with the disk at present. */
-interface DiskTrouble {
+export interface DiskTrouble {
   /** Bytes that still fit; undefined for as many as you like. */
   leftBytes: number | undefined;
   /** How long a sync takes, at most. */

@@ -110,6 +110,7 @@ export const guardFaultKinds: ReadonlySet<string> = new Set([...instants, ...spe
 
 const otherVerdicts = ["Reject", "Pause", "Resume", "Resume"] as const;
 const endMs = 300_000;
+const lateRebootShare = 0.15;
 /** A guard proposes about 75 s after the pods of an avalanche. */
 const proposedMs = 75_000;
 
@@ -120,7 +121,8 @@ export function guardStoryOfSeed(seed: number): GuardStory {
   const isQuiet = troubles.length === 0;
   // Without an outage the gates have the whole story to themselves.
   const words = isQuiet ? nuisancesOf(seeded) : wordsOf(seeded);
-  const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded)];
+  const late = lateReboot(new Seeded(seed).fork("late reboot"));
+  const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded), ...late];
   const whens = acts.filter(({ kind }) => kind === "word").map(({ atMs }) => atMs);
   const faults = Array.from({ length: seeded.whole(0, 6) }, () =>
     isQuiet ? gateFaultOf(seeded) : faultOf(seeded, whens),
@@ -154,6 +156,12 @@ function rebootsOf(seeded: Seeded, isQuiet: boolean): ClusterAct[] {
   return simNodes
     .filter(() => seeded.chance(isQuiet ? 0.8 : 0.4))
     .map((node) => ({ kind: "reboot-due" as const, atMs: seeded.between(500, 150_000), node }));
+}
+
+/** A node may be due when trouble has lasted for longer than any guard could miss it. */
+function lateReboot(seeded: Seeded): ClusterAct[] {
+  if (!seeded.chance(lateRebootShare)) return [];
+  return [{ kind: "reboot-due", atMs: seeded.between(300_000, 420_000), node: seeded.pick(simNodes) }];
 }
 
 /** Most people approve soon after the proposal; some change their mind, or speak of a plan that is gone. */

@@ -1,4 +1,5 @@
 import type { Cancel } from "../../base/clock.ts";
+import { decay } from "../../base/exact/decay.ts";
 import type { SimTime } from "../time/sim-time.ts";
 
 /** A thread that computes. */
@@ -77,7 +78,7 @@ export class SimCores {
     this.#usedMs += ms * Math.min(this.#count, this.#computing.length);
     const waits = this.#computing.length > this.#count;
     if (waits) this.#waitedMs += ms;
-    this.#stall += ((waits ? 100 : 0) - this.#stall) * (1 - Math.exp(-ms / averageMs));
+    this.#stall += ((waits ? 100 : 0) - this.#stall) * (1 - decay(ms / averageMs));
   }
 
   #wait(): void {

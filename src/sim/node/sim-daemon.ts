@@ -7,8 +7,7 @@ import { composePlug } from "../../daemon/compose-plug.ts";
 import { MetricsRegistry } from "../../daemon/metrics/metrics-registry.ts";
 import type { Service } from "../../daemon/service.ts";
 import { shutDown } from "../../daemon/shutdown.ts";
-import { openCluster } from "../../daemon/source/kube-source.ts";
-import type { Source } from "../../daemon/source/source.ts";
+import { openCluster, type KubeSource } from "../../daemon/source/kube-source.ts";
 import { startStatusRepair } from "../../daemon/tell/status-repair.ts";
 import { fixedAccess } from "../../kube/access/access.ts";
 import type { SimApi } from "../api/sim-api.ts";
@@ -39,7 +38,7 @@ interface DaemonNeeds {
 interface RunningParts {
   readonly ground: Ground;
   readonly parts: CallParts;
-  readonly source: Source;
+  readonly source: KubeSource;
   readonly services: readonly Service[];
   readonly plug: Service;
 }
@@ -121,7 +120,10 @@ export class SimDaemon implements NodeDaemon {
     if (!process.isAlive) return;
     this.#tell("has ended");
     this.#end();
-    node.time.after(restartMs[0] ?? 0, () => this.start());
+    node.time.after(restartMs[0] ?? 0, () => {
+      // Not when the power was cut meanwhile: the next boot starts it.
+      if (this.#process === process) this.start();
+    });
   }
 
   /** The power is cut. Nothing starts before the next boot. */
@@ -165,7 +167,7 @@ export class SimDaemon implements NodeDaemon {
       access,
       nodeName: name,
       namespace: "levee-system",
-      api: new SimApiClient(api, process),
+      api: new SimApiClient(api, process, { node: name }),
     });
     const boot = { id: kernel.bootId, beganWallMs: () => Promise.resolve(kernel.bootWallMs) };
     const cluster = { nodeName: name, service: undefined };

@@ -42,6 +42,13 @@ export type SimEvent =
       readonly by?: string;
       readonly resource?: string;
     }
+  | {
+      /** A daemon asks the API server for one object, or writes one. */
+      readonly kind: "request";
+      readonly node: string;
+      readonly method: string;
+      readonly resource: string;
+    }
   | { readonly kind: "log"; readonly node: string; readonly level: string; readonly text: string }
   | { readonly kind: "fault"; readonly what: string };
 

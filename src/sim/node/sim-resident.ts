@@ -48,11 +48,8 @@ export class SimResident {
   #take(from: FromDaemon): void {
     if (from === "lost") return this.#finishRuns(this.#session.process.monotonicMs() + lostRunMs);
     const { frame } = from;
-    if (frame.type === "WELCOME" || frame.type === "HEARTBEAT") return;
-    if (frame.type === "REFUSE") {
-      this.#wire?.close();
-      return this.#finishRuns(this.#session.process.monotonicMs() + lostRunMs);
-    }
+    // A daemon that refuses hangs up too, and then the hand comes again.
+    if (["WELCOME", "HEARTBEAT", "REFUSE"].includes(frame.type)) return;
     this.#hand.take(frame);
   }
 

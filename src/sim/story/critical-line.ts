@@ -19,6 +19,8 @@ export class CriticalLine {
   readonly #waiting = new Map<string, WaitingAdd>();
   /** Other ADDs by when they came, in numbers of critical ones that came before. */
   readonly #later = new Map<string, ReadonlySet<string>>();
+  /** A server that takes seconds for some answers decides itself which pod is known first. */
+  #isLookUpSlow = false;
 
   constructor(isCritical: (node: string, containerId: string) => boolean | undefined) {
     this.#isCritical = isCritical;
@@ -26,13 +28,17 @@ export class CriticalLine {
 
   /** What is wrong; undefined when nothing is. */
   see(event: SimEvent): string | undefined {
-    if (event.kind === "fault" || event.kind === "daemon") {
-      this.#waiting.clear();
-      this.#later.clear();
-    }
+    if (event.kind === "fault" || event.kind === "daemon") this.#disturbed(event.what);
+    if (this.#isLookUpSlow) return undefined;
     if (event.kind === "call" && event.verb === "ADD") this.#came(event);
     if (event.kind === "answer") this.#gone(event.containerId);
     return event.kind === "run" && event.verb === "ADD" ? this.#started(event.containerId) : undefined;
+  }
+
+  #disturbed(what: string): void {
+    this.#waiting.clear();
+    this.#later.clear();
+    this.#isLookUpSlow ||= what.includes('"api-slow"');
   }
 
   #came({ node, containerId }: { node: string; containerId: string }): void {

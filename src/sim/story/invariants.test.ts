@@ -26,6 +26,26 @@ describe("Invariants", () => {
     expect(brokenBy(watches(500))).toEqual([]);
   });
 
+  test("more events than are promised break api-load, and a new daemon begins anew", () => {
+    const event = { kind: "request", node, method: "post", resource: "events" } as const;
+    const burst = Array.from({ length: 23 }, (_, at): [number, SimEvent] => [at, event]);
+    const begins: [number, SimEvent] = [12, { kind: "daemon", node, what: "starts" }];
+    expect(brokenBy(burst)).toEqual(["api-load"]);
+    expect(brokenBy(burst.slice(0, 22))).toEqual([]);
+    expect(brokenBy(burst.map(([at, one]) => [at * 200, one]))).toEqual([]);
+    expect(brokenBy([...burst.slice(0, 12), begins, ...burst.slice(12)])).toEqual([]);
+  });
+
+  test("a request that nobody has promised breaks api-load", () => {
+    expect(brokenBy([[0, { kind: "request", node, method: "patch", resource: "nodes" }]])).toEqual(["api-load"]);
+    expect(brokenBy([[0, { kind: "request", node, method: "patch", resource: "pods" }]])).toEqual([]);
+  });
+
+  test("a daemon that the kernel kills for memory breaks memory-bound", () => {
+    expect(brokenBy([[0, { kind: "daemon", node, what: "is out of memory" }]])).toEqual(["memory-bound"]);
+    expect(brokenBy([[0, { kind: "daemon", node, what: "is killed" }]])).toEqual([]);
+  });
+
   test("a slow pod breaks prompt, unless something went wrong", () => {
     const bound = { kind: "pod", node, pod: "a/b", what: "bound" } as const;
     const running = { ...bound, what: "running" } as const;
@@ -63,6 +83,13 @@ describe("CriticalLine", () => {
     expect(seen.filter((text) => text !== undefined)).toEqual([
       "13 later ADDs started before that of critical critical",
     ]);
+  });
+
+  test("nothing counts from when the API server takes seconds for some answers", () => {
+    const watched = line();
+    const slow: SimEvent = { kind: "fault", what: '{"kind":"api-slow"}' };
+    const events = [slow, call("critical"), ...others.map(call), ...others.map(run)];
+    expect(events.map((event) => watched.see(event)).every((text) => text === undefined)).toBe(true);
   });
 
   test("pods that came earlier, and pods behind it, do not count", () => {

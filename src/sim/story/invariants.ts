@@ -1,5 +1,9 @@
 import { journalPath } from "../../state/journal/journal-open.ts";
+import type { SimApi } from "../api/sim-api.ts";
+import { ApiPace } from "./api-pace.ts";
 import { CriticalLine } from "./critical-line.ts";
+import { memoryProblem } from "./memory-bound.ts";
+import { untoldStatus } from "./status-told.ts";
 import type { SimEvent } from "../node/sim-event.ts";
 import type { SimNode } from "../node/sim-node.ts";
 import type { NodeDaemon } from "../node/sim-daemon.ts";
@@ -29,6 +33,15 @@ const promptMs = 8_000;
 const requestsMax = 40;
 const requestsWindowMs = 10_000;
 
+interface RuleOptions {
+  /** Where pods are told what they have; without it nobody looks. */
+  readonly api?: SimApi;
+  /** Whether CPU costs time, and memory may be short: then no pod is promised to be prompt. */
+  readonly hasHardware?: boolean;
+  /** Whether the power failed after the disk had lied: what the daemon wrote down may be lost. */
+  readonly hasForgotten?: boolean;
+}
+
 /** What must hold at every moment, and at the end of a story. */
 export class Invariants {
   readonly broken: Broken[] = [];
@@ -38,10 +51,16 @@ export class Invariants {
   readonly #requestsMs: number[] = [];
   readonly #line: CriticalLine;
   readonly #boundMs = new Map<string, number>();
-  #hasFaults = false;
+  readonly #pace = new ApiPace();
+  readonly #options: RuleOptions;
+  #isHindered: boolean;
+  #hasLied = false;
+  #hasForgotten = false;
 
-  constructor(nodes: ReadonlyMap<string, WatchedNode>) {
+  constructor(nodes: ReadonlyMap<string, WatchedNode>, options: RuleOptions = {}) {
     this.#nodes = nodes;
+    this.#options = options;
+    this.#isHindered = options.hasHardware === true;
     this.#line = new CriticalLine((node, id) => nodes.get(node)?.runtime.sandboxes.get(id)?.pod.isCritical);
   }
 
@@ -50,10 +69,17 @@ export class Invariants {
     if (event.kind === "effect") this.#seeEffect(event);
     if (event.kind === "answer") this.#seeAnswer(event);
     if (event.kind === "api") this.#seeRequest(nowMs);
-    if (event.kind === "fault") this.#hasFaults = true;
+    if (event.kind === "fault") this.#seeFault(event.what);
     if (event.kind === "pod") this.#seePod(nowMs, event);
-    const overtaken = this.#line.see(event);
-    if (overtaken !== undefined) this.#break("not-overtaken", overtaken);
+    const daemon = "node" in event ? this.#nodes.get(event.node)?.daemon : undefined;
+    this.#breakIf("not-overtaken", this.#line.see(event));
+    this.#breakIf("api-load", this.#pace.see(nowMs, event));
+    this.#breakIf("memory-bound", memoryProblem(event, daemon));
+  }
+
+  /** Whether the power failed after the disk had lied. */
+  get hasForgotten(): boolean {
+    return this.#hasForgotten;
   }
 
   /** Called when all is calm again and had time to settle. */
@@ -62,7 +88,14 @@ export class Invariants {
       this.#everyPodSettled(watched);
       this.#nothingLeft(watched);
       this.#journalAgrees(watched);
+      this.#statusesTold(watched);
     }
+  }
+
+  #seeFault(what: string): void {
+    this.#isHindered = true;
+    this.#hasLied ||= what.includes('"disk-lies"');
+    this.#hasForgotten ||= this.#hasLied && what.includes('"cut-power"');
   }
 
   #seeEffect(event: Extract<SimEvent, { kind: "effect" }>): void {
@@ -75,6 +108,8 @@ export class Invariants {
 
   /** A plugin acted: the journal on the disk must name the container, or a power cut would leave the address for ever. */
   #intentSynced({ node }: WatchedNode, { containerId, network }: { containerId: string; network: string }): void {
+    // Whoever believes a disk that lies cannot know.
+    if (this.#hasLied) return;
     const durable = node.files.durableAt(journalPath(node.stateDir));
     if (durable?.includes(`"${containerId}"`) === true) return;
     this.#break(
@@ -105,9 +140,9 @@ export class Invariants {
   #seePod(nowMs: number, { pod, what }: Extract<SimEvent, { kind: "pod" }>): void {
     if (what === "bound") this.#boundMs.set(pod, nowMs);
     const tookMs = nowMs - (this.#boundMs.get(pod) ?? nowMs);
-    if (what === "running" && !this.#hasFaults && tookMs > promptMs)
+    if (what === "running" && !this.#isHindered && tookMs > promptMs)
       this.#break("prompt", `${pod} was attached after ${Math.round(tookMs)} ms, although nothing went wrong`);
-    if (what === "failed" && !this.#hasFaults) this.#break("prompt", `${pod} failed, although nothing went wrong`);
+    if (what === "failed" && !this.#isHindered) this.#break("prompt", `${pod} failed, although nothing went wrong`);
   }
 
   /** A server in trouble must not be asked more often. */
@@ -135,7 +170,7 @@ export class Invariants {
     for (const [network, leases] of kernel.leases) {
       for (const [address, { containerId, ifname }] of leases) {
         held.add(`${containerId} ${network}`);
-        if (runtime.sandboxes.get(containerId)?.state !== "told")
+        if (runtime.sandboxes.get(containerId)?.state !== "told" && this.#options.hasForgotten !== true)
           this.#break("nothing-left", `${network} holds ${address} for ${ifname} of ${containerId}, which is gone`);
       }
     }
@@ -162,6 +197,19 @@ export class Invariants {
         this.#break("journal-agrees", `${containerId} runs, and its record is only ${phase}`);
     }
     for (const id of told) this.#break("journal-agrees", `${id} runs, and the journal does not know it`);
+  }
+
+  #statusesTold({ node, runtime }: WatchedNode): void {
+    const { api } = this.#options;
+    if (api === undefined) return;
+    for (const sandbox of runtime.sandboxes.values()) {
+      const untold = sandbox.state === "told" ? untoldStatus(api, node.kernel, sandbox) : undefined;
+      this.#breakIf("status-told", untold);
+    }
+  }
+
+  #breakIf(rule: string, problem: string | undefined): void {
+    if (problem !== undefined) this.#break(rule, problem);
   }
 
   #break(rule: string, text: string): void {

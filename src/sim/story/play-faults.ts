@@ -1,9 +1,12 @@
+import type { DiskTrouble } from "../disk/sim-files.ts";
 import type { PluginTemper } from "../node/sim-plugins.ts";
 import type { SimWorld } from "./sim-world.ts";
 import type { StoryFault } from "./story.ts";
 
 const slowSyncMs = 3_000;
 const usualSyncMs = 8;
+const slowAnswerMs = 4_000;
+const usualAnswerMs = 12;
 const slowCostMs = 9_000;
 const usualCostMs = 60;
 
@@ -24,8 +27,8 @@ export function beginFault(world: SimWorld, nodeName: string, fault: StoryFault)
     case "cut-power":
       return world.cutPower(nodeName);
     default:
-      begin(world, nodeName, fault);
-      world.time.after(fault.forMs, () => end(world, nodeName, fault));
+      turn(world, nodeName, fault, true);
+      world.time.after(fault.forMs, () => turn(world, nodeName, fault, false));
   }
 }
 
@@ -33,9 +36,9 @@ export function beginFault(world: SimWorld, nodeName: string, fault: StoryFault)
 export function calm(world: SimWorld): void {
   for (const { node } of world.nodes.values()) {
     node.plugins.calmAll();
-    Object.assign(node.files.trouble, { leftBytes: undefined, syncMsMax: usualSyncMs, syncError: undefined });
+    for (const [, off] of Object.values(diskFaults)) Object.assign(node.files.trouble, off);
   }
-  Object.assign(world.api.trouble, { isAway: false, busyShare: 0, lagMs: 0 });
+  Object.assign(world.api.trouble, { isAway: false, busyShare: 0, lagMs: 0, answerMsMax: usualAnswerMs });
   world.api.wake();
 }
 
@@ -47,28 +50,27 @@ function killShim(world: SimWorld, nodeName: string): void {
 
 type LastingFault = Extract<StoryFault, { forMs: number }>;
 
-function begin(world: SimWorld, nodeName: string, fault: LastingFault): void {
-  const files = world.nodes.get(nodeName)?.node.files.trouble;
-  if ("network" in fault) Object.assign(temperOf(world, nodeName, fault.network), tempers[fault.kind]);
-  else if (fault.kind === "disk-full" && files !== undefined) files.leftBytes = 0;
-  else if (fault.kind === "disk-slow" && files !== undefined) files.syncMsMax = slowSyncMs;
-  else if (fault.kind === "disk-error" && files !== undefined) files.syncError = "EIO";
-  else turnApi(world, fault.kind, true);
-}
+/** What each fault of the disk changes, and what is there without it. */
+const diskFaults: Readonly<Record<string, readonly [on: Partial<DiskTrouble>, off: Partial<DiskTrouble>]>> = {
+  "disk-full": [{ leftBytes: 0 }, { leftBytes: undefined }],
+  "disk-slow": [{ syncMsMax: slowSyncMs }, { syncMsMax: usualSyncMs }],
+  "disk-error": [{ syncError: "EIO" }, { syncError: undefined }],
+  "disk-lies": [{ isLying: true }, { isLying: false }],
+};
 
-function end(world: SimWorld, nodeName: string, fault: LastingFault): void {
+function turn(world: SimWorld, nodeName: string, fault: LastingFault, isOn: boolean): void {
   const files = world.nodes.get(nodeName)?.node.files.trouble;
-  if ("network" in fault) Object.assign(temperOf(world, nodeName, fault.network), gentle);
-  else if (fault.kind === "disk-full" && files !== undefined) files.leftBytes = undefined;
-  else if (fault.kind === "disk-slow" && files !== undefined) files.syncMsMax = usualSyncMs;
-  else if (fault.kind === "disk-error" && files !== undefined) files.syncError = undefined;
-  else turnApi(world, fault.kind, false);
+  const [on, off] = diskFaults[fault.kind] ?? [];
+  if ("network" in fault) Object.assign(temperOf(world, nodeName, fault.network), isOn ? tempers[fault.kind] : gentle);
+  else if (files !== undefined && on !== undefined) Object.assign(files, isOn ? on : off);
+  else turnApi(world, fault.kind, isOn);
 }
 
 function turnApi({ api }: SimWorld, kind: LastingFault["kind"], isOn: boolean): void {
   if (kind === "api-away") api.trouble.isAway = isOn;
   if (kind === "api-busy") api.trouble.busyShare = isOn ? 0.7 : 0;
   if (kind === "api-stale") api.trouble.lagMs = isOn ? 4_000 : 0;
+  if (kind === "api-slow") api.trouble.answerMsMax = isOn ? slowAnswerMs : usualAnswerMs;
   if (kind === "api-expired" && isOn) api.compact();
   api.wake();
 }

@@ -18,6 +18,11 @@ test.each([
     'pods[0].atMs must be a number that is not negative: current value is "5"',
   ],
   [
+    "a machine without a limit",
+    '{"seed":1,"calmAtMs":1,"pods":[],"faults":[],"machine":{"waitingMax":16}}',
+    "machine.limitMib must be a number that is not negative: current value is nothing",
+  ],
+  [
     "an unknown fault",
     '{"seed":1,"calmAtMs":1,"pods":[],"faults":[{"kind":"flood","atMs":1}]}',
     "faults[0].kind must be one of kill-daemon",

@@ -28,8 +28,16 @@ export function readKeptStory(text: string): Story {
     requireTime(fault, "atMs", at);
     if (fault["forMs"] !== undefined) requireTime(fault, "forMs", at);
   }
+  requireMachine(story["machine"]);
   // Every field that a run needs has been looked at.
   return story as unknown as Story;
+}
+
+function requireMachine(machine: unknown): void {
+  if (machine === undefined) return;
+  if (!isObject(machine)) throw wrongField("machine", machine, "an object");
+  for (const key of ["limitMib", "waitingMax"]) requireTime(machine, key, "machine");
+  if (machine["cpuMillis"] !== undefined) requireTime(machine, "cpuMillis", "machine");
 }
 
 /** The object of a kept story. */

@@ -4,6 +4,7 @@ import { EventLog } from "./event-log.ts";
 import { Invariants, type Broken } from "./invariants.ts";
 import { beginFault, calm } from "./play-faults.ts";
 import { SimWorld } from "./sim-world.ts";
+import { hardwareOfStory } from "./story-hardware.ts";
 import { defaultNetwork, storyNetworks, type Story, type StoryPod } from "./story.ts";
 
 /** How a run ended. */
@@ -36,13 +37,14 @@ export async function runStory(story: Story, linesMax?: number): Promise<StoryEn
     nodes: [nodeName],
     networks: storyNetworks,
     defaultNetwork,
-    settings: {},
+    ...hardwareOfStory(story.machine),
     onEvent: (nowMs, event) => {
       log.add(nowMs, event);
       rules.invariants?.see(nowMs, event);
     },
   });
-  const invariants = new Invariants(world.nodes);
+  const { api } = world;
+  const invariants = new Invariants(world.nodes, { api, hasHardware: story.machine !== undefined });
   rules.invariants = invariants;
   using _defects = defectsInto(invariants.broken);
   using _disk = { [Symbol.dispose]: useDisk(world.disk) };
@@ -70,7 +72,7 @@ async function settle(world: SimWorld, { calmAtMs }: Story, invariants: Invarian
   for (const lookMs of looksMs) {
     await world.time.run(calmAtMs + lookMs, isOver);
     if (isOver()) return;
-    const atEnd = new Invariants(world.nodes);
+    const atEnd = new Invariants(world.nodes, { api: world.api, hasForgotten: invariants.hasForgotten });
     atEnd.lookAtEnd();
     if (atEnd.broken.length === 0) return;
     if (lookMs === settleMs) invariants.broken.push(...atEnd.broken);

@@ -60,6 +60,11 @@ export async function trySeeds(
   return { seeds, steps, simulatedMs, failure: undefined };
 }
 
+/** The file of its shortest story among the tests. */
+export function keptStoryName({ seed, kind, broken }: BrokenSeed): string {
+  return `${broken[0]?.rule ?? "story"}-${kind}-${seed}.json`;
+}
+
 /** What a person reads about a failure: what broke, the shortest story, and how to keep it. */
 export function brokenSeedText({ seed, kind, broken, story }: BrokenSeed): string {
   const rules = broken.slice(0, 5).map(({ rule, text }) => `  ${rule}: ${text}`);
@@ -69,6 +74,6 @@ export function brokenSeedText({ seed, kind, broken, story }: BrokenSeed): strin
     `Its shortest story has ${story.size}:`,
     story.text,
     `See all that happens in it: npm run sim -- --kind ${kind} --seed ${seed} --log`,
-    "Keep it as a test: save that line as test/sim/stories/NAME.json",
+    `Keep it as a test: npm run sim -- --kind ${kind} --from ${seed} --seeds 1 --keep`,
   ].join("\n");
 }

@@ -1,3 +1,4 @@
+import { powerOfTwoFrom } from "../../../base/exact/decay.ts";
 import type { GuardSettings } from "../../facts/guard-settings.ts";
 import type { MemoryMark } from "../../facts/memory-mark.ts";
 import { memoryBytes, memoryText } from "../../facts/memory-quantity.ts";
@@ -52,7 +53,7 @@ export function lowerChange(watched: Watched, world: World, settings: GuardSetti
 /** A power of two, as for a raise, and never below what it was before. */
 function newLimitOf(peakBytes: number, { beforeLimit }: MemoryMark): string {
   const floorBytes = memoryBytes(beforeLimit) ?? Number.POSITIVE_INFINITY;
-  const newBytes = 2 ** Math.ceil(Math.log2(peakBytes * margin));
+  const newBytes = powerOfTwoFrom(peakBytes * margin);
   return newBytes > floorBytes ? memoryText(newBytes) : beforeLimit;
 }
 
