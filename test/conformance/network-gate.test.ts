@@ -155,6 +155,35 @@ test("levee check network says what is missing and passes when nothing is", asyn
   expect(json.isGood).toBe(true);
 }, 60_000);
 
+test("levee check network doubts a range with an address of the host, and pods start all the same", async () => {
+  await using lab = await startNode(gated);
+  await lab.startHand();
+  for (const name of ["bridge", "host-local"]) await symlink(`${distributionPlugins}/${name}`, lab.path("bin", name));
+  using site = new Site(lab);
+  site.makeBridge();
+  site.makeUplink();
+  ip(["address", "add", "10.57.0.9/24", "dev", site.bridge]);
+  await siteNetwork(lab, site);
+  const said = await lab.until("the hand has looked at the bridge", async () => {
+    const end = await levee(lab, "check", "network", "default/vlan57");
+    return end.out === "" || /absent|unknown/u.test(end.out) ? undefined : end;
+  });
+  const reason = `host address 10.57.0.9 of ${site.bridge} is in the network's range`;
+  expect(said.out).toContain(reason);
+  expect(said.status).toBe(0);
+  const call = callOf(lab, "a");
+  resultOf(await lab.cni("ADD", call));
+  expectSilence(await lab.cni("DEL", call));
+  // The gateway of the range may well be the host's.
+  ip(["address", "replace", "10.57.0.1/24", "dev", site.bridge]);
+  ip(["address", "delete", "10.57.0.9/24", "dev", site.bridge]);
+  await siteNetwork(lab, site, { "levee.dev/uplink": site.uplink });
+  await lab.until("the hand has looked again", async () => {
+    const end = await levee(lab, "check", "network", "default/vlan57");
+    return end.status === 0 && !end.out.includes(reason) && /default\/vlan57 +ready/u.test(end.out) ? true : undefined;
+  });
+}, 60_000);
+
 test("without a resident hand a missing bridge is refused all the same; uplinks cannot be seen", async () => {
   await using lab = await startNode(gated);
   using site = new Site(lab);
