@@ -125,6 +125,13 @@ const reading: readonly LintCase[] = [
     at: "7:13",
   },
   {
+    code: "LVN0205",
+    what: "a type beside a list of plugins",
+    broken: network('{"cniVersion": "1.0.0", "type": "bridge",\n "plugins": [{"type": "bridge"}]}'),
+    near: network('{"cniVersion": "1.0.0", "type": "",\n "plugins": [{"type": "bridge"}]}'),
+    at: "7:6",
+  },
+  {
     code: "LVN0206",
     what: "a version that does not exist",
     broken: network('{"cniVersion": "1.2.0", "type": "bridge"}'),
@@ -354,7 +361,21 @@ ${network(`{"cniVersion": "1.0.0", "type": "vlan", "master": "eth1", "vlanId": 5
   },
 ];
 
+const portMappings = '[{"name": "lan", "portMappings": [{"hostPort": 8080, "containerPort": 80, "protocol": "tcp"}]}]';
+const guid = '[{"name": "lan", "infiniband-guid": "c2:11:22:33:44:55:66:77"}]';
+const twoNetworks = [plugin('"type": "macvlan"'), network('{"cniVersion": "1.0.0", "type": "macvlan"}', { name: "b" })];
+const defaultRoutes = (first: string, second: string): string =>
+  twoNetworks
+    .join("---\n")
+    .concat(pod(`[{"name": "lan", "default-route": ["${first}"]}, {"name": "b", "default-route": ["${second}"]}]`));
+
 const uses: readonly LintCase[] = [
+  {
+    code: "LVN0602",
+    what: "a pod that asks two networks for a default route",
+    broken: defaultRoutes("10.1.0.1", "10.2.0.1"),
+    near: defaultRoutes("10.1.0.1", "fd00::1"),
+  },
   {
     code: "LVN0701",
     what: "a resource that no node has",
@@ -371,6 +392,18 @@ const uses: readonly LintCase[] = [
     near: plugin('"type": "bandwidth", "capabilities": {"bandwidth": true}').concat(
       pod('[{"name": "lan", "bandwidth": {"ingressRate": 1}}]'),
     ),
+  },
+  {
+    code: "LVN0702",
+    what: "port mappings without the capability",
+    broken: plugin('"type": "bridge"').concat(pod(portMappings)),
+    near: plugin('"type": "portmap", "capabilities": {"portMappings": true}').concat(pod(portMappings)),
+  },
+  {
+    code: "LVN0702",
+    what: "a GUID for a plugin that declares another capability",
+    broken: plugin('"type": "ib-sriov", "capabilities": {"mac": true}').concat(pod(guid)),
+    near: plugin('"type": "ib-sriov", "capabilities": {"infinibandGUID": true}').concat(pod(guid)),
   },
   {
     code: "LVN0702",

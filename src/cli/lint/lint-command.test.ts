@@ -141,6 +141,19 @@ describe("levee lint -k", () => {
     expect(out).toContain("LVN0301 NetworkAttachmentDefinition live/lan");
   });
 
+  test("a kustomization whose entries are all there has no finding about itself", async () => {
+    write("prod/kustomization.yaml", "resources: [../base, lan.yaml]\ncomponents: []\n");
+    write("prod/lan.yaml", good);
+    write("base/kustomization.yaml", "resources: [net.yaml]\n");
+    write("base/net.yaml", good.replace("name: lan", "name: net"));
+    const near = await levee(["-k", join(folder, "prod")]);
+    expect([near.status, near.out]).toEqual([0, expect.not.stringContaining("LVN0103") as string]);
+    expect(near.out).toContain("in 2 networks");
+    rmSync(join(folder, "base/net.yaml"));
+    const missing = await levee(["-k", join(folder, "prod")]);
+    expect([missing.status, missing.out]).toEqual([1, expect.stringContaining("error LVN0103") as string]);
+  });
+
   test("a link to an endless device is a finding", async () => {
     const path = write("prod/kustomization.yaml", "resources: [zero.yaml, lan.yaml]\n");
     symlinkSync("/dev/zero", join(folder, "prod/zero.yaml"));
