@@ -105,6 +105,11 @@ export function isPluginType(type: string): type is PluginType {
   );
 }
 
+/** OpenShift Virtualization ships the bridge plugin under a second name. */
+export function isBridgeType(type: string): boolean {
+  return type === "bridge" || type === "cnv-bridge";
+}
+
 /** The rule of the CNI specification: IPAM plugins and caches use the name in file names. */
 const namePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 

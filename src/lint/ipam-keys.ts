@@ -60,6 +60,9 @@ const ipamKeys: Readonly<Record<string, KeyTable>> = {
   },
 };
 
+/** The address plugins whose keys we know. */
+export const knownIpams: readonly string[] = Object.keys(ipamKeys);
+
 /** The keys of an address plugin's `ipam`, or undefined for one that we do not know. */
 export function ipamKeysOf(type: string): KeyTable | undefined {
   const own = Object.hasOwn(ipamKeys, type) ? ipamKeys[type] : undefined;

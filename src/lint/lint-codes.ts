@@ -155,7 +155,7 @@ export const lintCodes = {
     severity: "warning",
     title: "a range has enough addresses",
     means:
-      "More pods ask for the network than its range has addresses. The last ones are refused; a rolling update needs some more.",
+      "More pods ask for the network than its range has addresses. The last ones are refused; a rolling update needs some more. A range of whereabouts serves the whole cluster, one of host-local each node anew. It is a note where a node takes more pods (status.allocatable.pods) than host-local has addresses there: right as long as the others are on other networks. A DaemonSet counts once per node without taints, and not at all with a node selector or an affinity.",
     todo: "Use a larger range, or fewer pods.",
   },
   LVN0601: {

@@ -34,8 +34,8 @@ export interface LintNetwork extends LintObject {
 
 /** A pod, or a workload with a template of pods. */
 export interface LintPod extends LintObject {
-  /** How many pods it makes; undefined if only the cluster knows, as for a DaemonSet. */
-  readonly count: number | undefined;
+  /** How many pods it makes; undefined if only the cluster knows, as for a DaemonSet of some nodes. */
+  readonly count: number | "per-node" | undefined;
 }
 
 /** What is known of the cluster. Without it the rules that need it find nothing. */
@@ -54,6 +54,10 @@ export interface LintNode {
   readonly addresses: readonly string[];
   /** Extended resources that its kubelet offers. */
   readonly resources: readonly string[];
+  /** How many pods its kubelet takes; undefined if it does not say. */
+  readonly podsMax: number | undefined;
+  /** Whether pods without a toleration stay away. */
+  readonly isTainted: boolean;
 }
 
 export const unknownCluster: LintCluster = {

@@ -3,10 +3,11 @@ import { lintFinding, type LintFinding } from "./lint-finding.ts";
 import type { LintCluster, LintNetwork, LintPod } from "./lint-objects.ts";
 import { askedFor, podWish, type PodWish } from "./pod-wish.ts";
 import { readNetwork, type ReadNetwork } from "./read-network.ts";
-import { addressRule, clusterRangeRule, hostLocalRule, overlapRule, poolSizeRule } from "./rules/address-rule.ts";
+import { addressRule, clusterRangeRule, hostLocalRule, overlapRule } from "./rules/address-rule.ts";
 import { duplicateRule } from "./rules/duplicate-rule.ts";
 import { keyRule } from "./rules/key-rule.ts";
 import { podRule } from "./rules/pod-rule.ts";
+import { poolSizeRule } from "./rules/pool-size-rule.ts";
 import { resourceRule } from "./rules/resource-rule.ts";
 import { routeRule } from "./rules/route-rule.ts";
 import { shapeRule } from "./rules/shape-rule.ts";
@@ -23,7 +24,7 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
   const { wishes, refused } = wishesOf(pods);
   const readings = networks.map((network) => ({ network, read: readNetwork(network) }));
   const readable = readings.flatMap(({ read }) => ("code" in read ? [] : [read]));
-  const asked = askedFor(wishes);
+  const asked = askedFor(wishes, cluster.nodes);
   const defaults = new Set(wishes.map(({ defaultNetwork }) => defaultNetwork));
   const known = new Map(readings.map(({ network, read }) => [nameOf(network), "code" in read ? undefined : read]));
   return [
@@ -31,7 +32,7 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
     ...readable.flatMap((read) => [
       ...routeRule(read, defaults.has(nameOf(read.network))),
       ...clusterRangeRule(read, cluster),
-      ...poolSizeRule(read, asked.get(nameOf(read.network)) ?? 0),
+      ...poolSizeRule(read, { asking: asked.get(nameOf(read.network)) ?? 0, nodes: cluster.nodes }),
     ]),
     ...networks.flatMap((network) => resourceRule(network, cluster)),
     ...overlapRule(readable),

@@ -142,6 +142,7 @@ const ownKeys: Readonly<Record<string, KeyTable>> = {
     ingressBurst: "integer",
     egressRate: "integer",
     egressBurst: "integer",
+    // Only 1.5.0 and 1.5.1 read these two.
     unshapedSubnets: "list",
     shapedSubnets: "list",
   },
@@ -175,13 +176,16 @@ const ownKeys: Readonly<Record<string, KeyTable>> = {
     linksInContainer: "bool",
     failOverMac: "integer",
     miimon: "string",
-    links: "list",
+    links: [{ name: "string" }],
     mtu: "integer",
     allSlavesActive: "integer",
     tlbDynamicLb: "integer",
     xmitHashPolicy: "string",
   },
 };
+
+/** The plugins whose keys we know. */
+export const knownPlugins: readonly string[] = Object.keys(ownKeys);
 
 /** The keys of a plugin, or undefined for one that we do not know. */
 export function pluginKeys(type: string): KeyTable | undefined {

@@ -2,7 +2,7 @@ import { defaultNetworkAnnotation, networksAnnotation } from "../base/annotation
 import type { Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { defaultNetworkOf, networkNameOf, parseSelection, type SelectionElement } from "../attachment/selection.ts";
-import type { LintPod } from "./lint-objects.ts";
+import type { LintNode, LintPod } from "./lint-objects.ts";
 
 /** What a pod asks for, by the daemon's own code. */
 export interface PodWish {
@@ -43,12 +43,16 @@ export function networksNamedBy(pod: Pick<LintPod, "namespace" | "annotations">)
 }
 
 /** How many pods ask for each network, as far as it is known. */
-export function askedFor(wishes: readonly PodWish[]): ReadonlyMap<string, number> {
+export function askedFor(wishes: readonly PodWish[], nodes: readonly LintNode[]): ReadonlyMap<string, number> {
+  // A DaemonSet may tolerate taints, so it has at least a pod on each node without one.
+  const nodesSurely = nodes.filter(({ isTainted }) => !isTainted).length;
   const counts = new Map<string, number>();
-  for (const { pod, networks } of wishes)
+  for (const { pod, networks } of wishes) {
+    const pods = pod.count === "per-node" ? nodesSurely : (pod.count ?? 0);
     for (const element of networks) {
       const name = networkNameOf(element);
-      counts.set(name, (counts.get(name) ?? 0) + (pod.count ?? 0));
+      counts.set(name, (counts.get(name) ?? 0) + pods);
     }
+  }
   return counts;
 }

@@ -46,6 +46,16 @@ export function readNetwork(network: LintNetwork): ReadNetwork | LintFinding {
   return networkOf(network, node);
 }
 
+/** A network of which only the meaning counts, not where its text stands. */
+export type UnplacedNetwork = Pick<LintNetwork, "namespace" | "name" | "annotations" | "config">;
+
+/** Undefined where nothing can be said about it. */
+export function readUnplaced(network: UnplacedNetwork): ReadNetwork | undefined {
+  const place = { file: "", line: 1, column: 1, endLine: 1, endColumn: 1 };
+  const read = readNetwork({ ...network, title: "", locate: () => place, isConfigNoText: false });
+  return "code" in read ? undefined : read;
+}
+
 function nodeOf(network: LintNetwork, config: string): JsonNode | LintFinding {
   try {
     return jsonNodeOf(asJsonText(config, "spec.config"));

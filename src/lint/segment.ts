@@ -36,11 +36,35 @@ const readers: Readonly<Record<string, SegmentReader>> = {
 /** `eth1.57` is the usual name of VLAN 57 on eth1, so both ways to it are one segment. */
 function linkSegment(node: ObjectNode, vlan: number): NetworkSegment | undefined {
   if (isTrueMember(node, "linkInContainer")) return undefined;
-  const master = textMember(node, "master") ?? "";
-  const dotted = /^(.+)\.([0-9]{1,4})$/u.exec(master);
-  const [link, id] = dotted !== null && vlan === 0 ? [dotted[1] ?? "", Number(dotted[2])] : [master, vlan];
+  const { link, id } = splitLink(textMember(node, "master") ?? "", vlan);
   const what = link === "" ? "the interface of the node's default route" : `the node's interface ${link}`;
-  return { key: `link ${link} ${id}`, text: withVlan(what, id), isShared: "yes" };
+  return { key: linkKey({ link, id }), text: withVlan(what, id), isShared: "yes" };
+}
+
+/** The segments of an interface of a host, or of several that are one, by the same keys. */
+export function hostSegments(
+  names: readonly string[],
+  vlan: { readonly id: number; readonly parent: string } | undefined,
+): ReadonlySet<string> {
+  const own = names.flatMap((name) => [linkKey(splitLink(name, 0)), `bridge ${name} 0`, `OVS bridge ${name} 0`]);
+  if (vlan === undefined) return new Set(own);
+  const { id, parent } = vlan;
+  return new Set([...own, linkKey({ link: parent, id }), `bridge ${parent} ${id}`]);
+}
+
+interface LinkPlace {
+  readonly link: string;
+  /** 0: no VLAN. */
+  readonly id: number;
+}
+
+function linkKey({ link, id }: LinkPlace): string {
+  return `link ${link} ${id}`;
+}
+
+function splitLink(name: string, vlan: number): LinkPlace {
+  const dotted = /^(.+)\.([0-9]{1,4})$/u.exec(name);
+  return dotted !== null && vlan === 0 ? { link: dotted[1] ?? "", id: Number(dotted[2]) } : { link: name, id: vlan };
 }
 
 function bridgeSegment(node: ObjectNode): NetworkSegment {

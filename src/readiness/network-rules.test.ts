@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { brokenNetwork, judgeNetwork, networksCheck, type HostFacts } from "./network-rules.ts";
+import {
+  brokenNetwork,
+  judgeNetwork,
+  networksCheck,
+  takenAddress,
+  withDoubts,
+  type HostFacts,
+} from "./network-rules.ts";
 
 const host: HostFacts = {
   hasProgram: (name) => (name === "unseen" ? undefined : name === "bridge"),
@@ -99,6 +106,30 @@ describe("judgeNetwork", () => {
   test("is unknown where no hand could look, unless something is surely missing", () => {
     expect(judgeNetwork("a/b", [{ programs: ["unseen"], links: [] }], host).state).toBe("unknown");
     expect(judgeNetwork("a/b", [{ programs: ["unseen", "other"], links: [] }], host).state).toBe("not-ready");
+  });
+});
+
+describe("withDoubts", () => {
+  const taken = takenAddress("10.1.0.9", "br-lan");
+
+  test("keeps a network ready that would give pods an address of the host, and says which", () => {
+    const ready = judgeNetwork("a/b", [], host);
+    const doubtful = withDoubts(ready, [taken]);
+    expect(doubtful).toEqual({
+      network: "a/b",
+      state: "ready",
+      reasons: ["host address 10.1.0.9 of br-lan is in the network's range"],
+    });
+    expect(networksCheck([ready, doubtful])).toMatchObject({
+      state: "ok",
+      detail: "2 ready, 1 with an address of this host in the range",
+    });
+    expect(withDoubts(ready, [])).toEqual(ready);
+  });
+
+  test("says nothing of it where the network is not ready", () => {
+    const broken = brokenNetwork("a/b", "no JSON");
+    expect(withDoubts(broken, [taken])).toEqual(broken);
   });
 });
 

@@ -128,6 +128,22 @@ function missingBridge({ bridge }: BridgeNeed, host: HostFacts): string | undefi
   return host.hasLink(bridge) === false ? `missing host bridge ${bridge}` : undefined;
 }
 
+/** Two hosts with one address: ARP decides which of them is reached. */
+export function takenAddress(address: string, ifname: string): string {
+  return `${takenStart}${address} of ${ifname} is in the network's range`;
+}
+
+const takenStart = "host address ";
+
+/** Doubts about a ready network; one that is not ready has more urgent matters. */
+export function withDoubts<Verdict extends Omit<NetworkReadiness, "network">>(
+  verdict: Verdict,
+  doubts: readonly string[],
+): Verdict {
+  if (verdict.state !== "ready" || doubts.length === 0) return verdict;
+  return { ...verdict, reasons: unique([...verdict.reasons, ...doubts]) };
+}
+
 export function brokenNetwork(network: string, reason: string): NetworkReadiness {
   return { network, state: "not-ready", reasons: [reason], gates: [reason] };
 }
@@ -140,10 +156,13 @@ export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   const missing = networks.filter(({ state }) => state === "not-ready");
   if (missing.length === 0) {
     const unknown = networks.filter(({ state }) => state === "unknown").length;
-    const alone = networks.filter(({ reasons }) => reasons.length > 0).length;
+    const isTaken = (reason: string): boolean => reason.startsWith(takenStart);
+    const alone = networks.filter(({ reasons }) => !reasons.every(isTaken)).length;
+    const taken = networks.filter(({ reasons }) => reasons.some(isTaken)).length;
     const more = [
       unknown === 0 ? "" : `, ${unknown} not checked yet`,
       alone === 0 ? "" : `, ${alone} without an uplink`,
+      taken === 0 ? "" : `, ${taken} with an address of this host in the range`,
     ];
     return passed("networks", `${networks.length - unknown} ready${more.join("")}`);
   }

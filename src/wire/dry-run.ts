@@ -1,5 +1,8 @@
 /** Asking a daemon to try a network on its node, by `levee check network --dry-run`. */
 
+/** By this beginning of its container ID people know a dry run in leases, logs and `levee ls`. */
+export const dryRunMark = "levee-dry-run-";
+
 /** In this order. `look`: nothing was tried yet. `compare`: whether something is left of it. */
 export type DryRunStep = "look" | "ADD" | "CHECK" | "DEL" | "compare";
 

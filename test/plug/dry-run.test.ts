@@ -68,6 +68,9 @@ describe("a dry run with the real bridge and host-local", () => {
     expect(said).toMatchObject({ state: "refused", step: "look" });
     expect(said.reason).toContain(`the host has no bridge ${bridge.device}`);
     expect(linksOfHost()).not.toContain(bridge.device);
+    // OpenShift Virtualization's name for the same plugin.
+    await lab.network("cnv", { ...bridge.conf("cnv", { dataDir: ipamFolder(lab) }), type: "cnv-bridge" });
+    expect((await dryRun(lab, "cnv")).reason).toContain(`the host has no bridge ${bridge.device}`);
     await lab.network("island", { ...bridge.conf("island", { dataDir: ipamFolder(lab) }), isGateway: false });
     const island = await dryRun(lab, "island");
     expect(island).toMatchObject({ state: "refused", step: "look" });

@@ -168,6 +168,12 @@ export const checkCodes = {
       "host-local has a range on each node, whereabouts one for the cluster. When every address is taken, no further pod with that network starts there. The daemons count those of host-local with each round of garbage collection, and the guard those of whereabouts once a minute; other address plugins are not counted.",
     todo: "levee explain NetworkAddressesLow",
   },
+  LVE0804: {
+    title: "no ready network of a node is in doubt",
+    means:
+      "The network works, and yet: its range holds an address that the node itself has on the same segment, so a pod can get it and two hosts have one address; or, with uplinkGate 0, its bridge lacks an uplink. The daemons look once a minute. No pod is kept back.",
+    todo: "levee check node NAME names network and address. Exclude the address from the range, or give the node another one.",
+  },
 } as const satisfies Record<string, CheckFacts>;
 
 export type CheckCode = keyof typeof checkCodes;

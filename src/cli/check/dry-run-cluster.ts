@@ -1,10 +1,11 @@
 import { KubeError, kubeStatusOf, metadataOnly } from "../../kube/client/api.ts";
-import { dryRunObject, dryRunsPath, type DryRunAnswer } from "../../wire/dry-run.ts";
+import { dryRunMark, dryRunObject, dryRunsPath, type DryRunAnswer } from "../../wire/dry-run.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { askNode, type NodesAsking } from "../cluster/ask-node.ts";
+import { poolLeases } from "../cluster/pool-leases.ts";
 import { inLanes } from "../cluster/in-lanes.ts";
-import { lostDryRun, pollMs, refusedDryRun, triesMsMax, type DryRunResult } from "./dry-run-result.ts";
+import { keptDryRun, lostDryRun, pollMs, refusedDryRun, triesMsMax, type DryRunResult } from "./dry-run-result.ts";
 
 interface ClusterDryRun extends NodesAsking {
   readonly clock: Clock;
@@ -25,10 +26,28 @@ const staleMs = 3_600_000;
 export async function dryRunNodes(of: ClusterDryRun): Promise<ReadonlyMap<string, DryRunResult>> {
   const name = await makeRequest(of);
   try {
-    return await inLanes(of.nodes, (node) => dryRunOn(node, name, of), lanes);
+    return await withoutKept(await inLanes(of.nodes, (node) => dryRunOn(node, name, of), lanes), of);
   } finally {
     await removeRequest(name, of);
   }
+}
+
+/** Those that have passed, unless whereabouts still holds an address for one. */
+async function withoutKept(
+  results: ReadonlyMap<string, DryRunResult>,
+  of: ClusterDryRun,
+): Promise<ReadonlyMap<string, DryRunResult>> {
+  const idOf = ({ state, id }: DryRunResult): string =>
+    state === "passed" && id !== undefined ? `${dryRunMark}${id}` : "";
+  const ids = new Set([...results.values()].map(idOf).filter((id) => id !== ""));
+  if (ids.size === 0) return results;
+  const held = await poolLeases(of, ids);
+  return new Map(
+    [...results].map(([node, result]) => {
+      const kept = held.get(idOf(result));
+      return [node, kept === undefined ? result : keptDryRun(result, kept)];
+    }),
+  );
 }
 
 async function makeRequest({ api, signal, network, nodes }: ClusterDryRun): Promise<string> {

@@ -110,3 +110,17 @@ test("networkCategory counts the ranges of whereabouts, which the guard tells, b
   });
   expect(lineOf(0, one)?.state).toBe("failed");
 });
+
+test("networkCategory warns of nodes with ready networks in doubt, and says nothing of daemons that do not count them", () => {
+  const linesOf = (...texts: readonly string[]): readonly string[] => {
+    const nodes = new Map(texts.map((text, at) => [`n${at + 1}`, { value: metricsOf(text) }]));
+    return networkCategory(seen(), { nodes, guards: new Map() })
+      .lines.filter(({ code }) => code === "LVE0804")
+      .map(({ state, detail, evidence }) => `${state} ${detail} ${JSON.stringify(evidence)}`);
+  };
+  expect(linesOf("levee_networks_doubtful 0", "levee_networks_doubtful 2", "")).toEqual([
+    'warning on 1 of 2 nodes {"n2":"2 networks"}',
+  ]);
+  expect(linesOf("levee_networks_doubtful 0", "levee_networks_doubtful 0")).toEqual(["ok 2 nodes {}"]);
+  expect(linesOf("")).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { podsUseIt } from "../../lint/named-pods.ts";
 import { timeText } from "../../guard/json-values.ts";
 import { namedPods, networkUsers } from "../../guard/networks/network-users.ts";
-import type { Metric } from "../../wire/metric-lines.ts";
+import { metricOf, type Metric } from "../../wire/metric-lines.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { valueOr, type Seen } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
@@ -18,7 +18,8 @@ export function networkCategory(snapshot: Snapshot, { guards, nodes }: DaemonMet
   const shared = roomsIn(valueOr(leader, []), "levee_guard_network_addresses", "in the cluster");
   // Whether Levee's daemons are there, and may be seen, is another check.
   const isCounted = nodes.size + shared.length > 0;
-  return { name: "networks", lines: [...ofGuard, ...(isCounted ? [addressLine(nodes, shared)] : [])] };
+  const ofNodes = [...(isCounted ? [addressLine(nodes, shared)] : []), ...doubtLine(nodes)];
+  return { name: "networks", lines: [...ofGuard, ...ofNodes] };
 }
 
 const silent = { why: "the guard that leads cannot read network definitions, or is older", status: undefined };
@@ -76,6 +77,19 @@ function addressLine(nodes: DaemonMetrics["nodes"], shared: readonly RoomSeen[])
   return low.some(({ left }) => left === 0)
     ? failedLine("LVE0803", detail, evidence)
     : warningLine("LVE0803", detail, evidence);
+}
+
+/** Older daemons do not count doubts, and say nothing about them. */
+function doubtLine(nodes: DaemonMetrics["nodes"]): readonly ClusterLine[] {
+  const counts = [...nodes].flatMap(([node, seen]): (readonly [string, number])[] => {
+    const count = metricOf(valueOr(seen, []), "levee_networks_doubtful");
+    return count === undefined ? [] : [[node, count]];
+  });
+  const doubtful = counts.filter(([, count]) => count > 0);
+  if (counts.length === 0) return [];
+  if (doubtful.length === 0) return [goodLine("LVE0804", plural(counts.length, "node"))];
+  const evidence = Object.fromEntries(doubtful.map(([node, count]) => [node, plural(count, "network")]));
+  return [warningLine("LVE0804", `on ${doubtful.length} of ${plural(counts.length, "node")}`, evidence)];
 }
 
 interface RoomSeen {

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { judgeNetwork, type HostFacts, type PluginNeeds } from "../../readiness/network-rules.ts";
+import {
+  judgeNetwork,
+  takenAddress,
+  withDoubts,
+  type HostFacts,
+  type PluginNeeds,
+} from "../../readiness/network-rules.ts";
 import type { ChecksAnswer } from "../../wire/node-view.ts";
 import { networkLines } from "./network-lines.ts";
 
@@ -19,6 +25,18 @@ const needs: PluginNeeds = {
   vlanBridges: ["br0"],
   daemon: { name: "the DHCP daemon", socket: "/run/cni/dhcp.sock" },
 };
+
+test("networkLines says what to do about an address of the host in a network's range", () => {
+  const ready = judgeNetwork("default/lan", [needs], wholeHost);
+  const networks = [withDoubts(ready, [takenAddress("10.1.0.9", "br0")])];
+  const answer = { networks, networksTotal: 1, checks: [], nodeName: "", isReady: true, shimSoftware: "" };
+  expect(networkLines(answer)[0]).toEqual({
+    state: "warning",
+    name: "default/lan",
+    detail: "ready, but host address 10.1.0.9 of br0 is in the network's range",
+    hint: "exclude the host's address from the network's range, or give the host another one",
+  });
+});
 
 /** The one network's line on a host that lacks something, with the words that the daemon really says. */
 function lineOn(host: Partial<HostFacts>): string {

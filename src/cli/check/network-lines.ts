@@ -70,6 +70,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
     / does not filter VLANs /u,
     "turn the filter on, and let the bridge's uplink carry the VLAN (bridge vlan add dev UPLINK vid VLAN)",
   ],
+  [/^host address /u, "exclude the host's address from the network's range, or give the host another one"],
   [
     / uplink /u,
     "mend the bridge's uplink, or annotate the network with levee.dev/uplink=none if its pods only need to reach each other on this node",

@@ -1,5 +1,5 @@
 import type { LintCode } from "../../lint/lint-codes.ts";
-import type { LintCluster } from "../../lint/lint-objects.ts";
+import type { LintCluster, LintNode } from "../../lint/lint-objects.ts";
 
 /** A file that breaks a rule, and one that nearly does. */
 export interface LintCase {
@@ -44,6 +44,21 @@ metadata: {name: web, namespace: ${namespace}}
 spec: {replicas: 5, template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: '${annotation}'}}}}
 `;
 }
+
+function daemonSet(placing = ""): string {
+  return `---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: prod}
+spec: {template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: lan}}, spec: {${placing}}}}
+`;
+}
+
+function node(name: string, facts: Partial<LintNode> = {}): LintNode {
+  return { name, addresses: [], resources: [], podsMax: undefined, isTainted: false, ...facts };
+}
+
+const threeNodes = ["a", "b", "c"].map((name) => node(name));
 
 const macvlan = '"type": "macvlan", "master": "eth1"';
 const hostLocal = (range: string): string => `"ipam": {"type": "host-local", "subnet": "10.1.0.0/24", ${range}}`;
@@ -108,6 +123,13 @@ const reading: readonly LintCase[] = [
     broken: plugin('"type": "../bin/sh"'),
     near: plugin('"type": "sh"'),
     at: "7:13",
+  },
+  {
+    code: "LVN0205",
+    what: "a type beside a list of plugins",
+    broken: network('{"cniVersion": "1.0.0", "type": "bridge",\n "plugins": [{"type": "bridge"}]}'),
+    near: network('{"cniVersion": "1.0.0", "type": "",\n "plugins": [{"type": "bridge"}]}'),
+    at: "7:6",
   },
   {
     code: "LVN0206",
@@ -280,13 +302,42 @@ ${network(`{"cniVersion": "1.0.0", "type": "vlan", "master": "eth1", "vlanId": 5
     what: "a node's address",
     broken: ipam('"type": "whereabouts", "range": "10.1.0.0/24"'),
     near: ipam('"type": "whereabouts", "range": "10.1.0.0/24", "exclude": ["10.1.0.9/32"]'),
-    cluster: { nodes: [{ name: "a", addresses: ["10.1.0.9"], resources: [] }] },
+    cluster: { nodes: [node("a", { addresses: ["10.1.0.9"] })] },
   },
   {
     code: "LVN0505",
     what: "five pods and two addresses",
     broken: ipam('"type": "whereabouts", "range": "10.1.0.0/30"').concat(pod("lan")),
     near: ipam('"type": "whereabouts", "range": "10.1.0.0/29"').concat(pod("lan")),
+  },
+  {
+    code: "LVN0505",
+    what: "a DaemonSet on three nodes and two addresses",
+    broken: ipam('"type": "whereabouts", "range": "10.1.0.0/30"').concat(daemonSet()),
+    // On how many nodes a selector lets it, the file does not say.
+    near: ipam('"type": "whereabouts", "range": "10.1.0.0/30"').concat(daemonSet("nodeSelector: {disk: ssd}")),
+    cluster: { nodes: threeNodes },
+  },
+  {
+    code: "LVN0505",
+    what: "a DaemonSet on two nodes, as the third is tainted",
+    broken: ipam('"type": "whereabouts", "range": "10.1.0.5/32"').concat(daemonSet()),
+    near: ipam('"type": "whereabouts", "range": "10.1.0.0/30"').concat(daemonSet()),
+    cluster: { nodes: [node("a"), node("b"), node("c", { isTainted: true })] },
+  },
+  {
+    code: "LVN0505",
+    what: "five pods and one address of host-local on each of three nodes",
+    broken: ipam('"type": "host-local", "subnet": "10.1.0.0/30"').concat(pod("lan")),
+    near: ipam('"type": "host-local", "subnet": "10.1.0.0/29"').concat(pod("lan")),
+    cluster: { nodes: threeNodes },
+  },
+  {
+    code: "LVN0505",
+    what: "a node that takes more pods than host-local has addresses there",
+    broken: ipam('"type": "host-local", "subnet": "10.1.0.0/25"'),
+    near: ipam('"type": "host-local", "ranges": [[{"subnet": "10.1.0.0/25"}, {"subnet": "10.1.0.128/25"}]]'),
+    cluster: { nodes: [node("a", { podsMax: 110 }), node("b", { podsMax: 250 }), node("c")] },
   },
   {
     code: "LVN0601",
@@ -310,7 +361,21 @@ ${network(`{"cniVersion": "1.0.0", "type": "vlan", "master": "eth1", "vlanId": 5
   },
 ];
 
+const portMappings = '[{"name": "lan", "portMappings": [{"hostPort": 8080, "containerPort": 80, "protocol": "tcp"}]}]';
+const guid = '[{"name": "lan", "infiniband-guid": "c2:11:22:33:44:55:66:77"}]';
+const twoNetworks = [plugin('"type": "macvlan"'), network('{"cniVersion": "1.0.0", "type": "macvlan"}', { name: "b" })];
+const defaultRoutes = (first: string, second: string): string =>
+  twoNetworks
+    .join("---\n")
+    .concat(pod(`[{"name": "lan", "default-route": ["${first}"]}, {"name": "b", "default-route": ["${second}"]}]`));
+
 const uses: readonly LintCase[] = [
+  {
+    code: "LVN0602",
+    what: "a pod that asks two networks for a default route",
+    broken: defaultRoutes("10.1.0.1", "10.2.0.1"),
+    near: defaultRoutes("10.1.0.1", "fd00::1"),
+  },
   {
     code: "LVN0701",
     what: "a resource that no node has",
@@ -318,7 +383,7 @@ const uses: readonly LintCase[] = [
       annotations: "k8s.v1.cni.cncf.io/resourceName: a/b",
     }),
     near: network('{"cniVersion": "1.0.0", "type": "sriov"}', { annotations: "k8s.v1.cni.cncf.io/resourceName: a/c" }),
-    cluster: { nodes: [{ name: "a", addresses: [], resources: ["a/c"] }] },
+    cluster: { nodes: [node("a", { resources: ["a/c"] })] },
   },
   {
     code: "LVN0702",
@@ -327,6 +392,18 @@ const uses: readonly LintCase[] = [
     near: plugin('"type": "bandwidth", "capabilities": {"bandwidth": true}').concat(
       pod('[{"name": "lan", "bandwidth": {"ingressRate": 1}}]'),
     ),
+  },
+  {
+    code: "LVN0702",
+    what: "port mappings without the capability",
+    broken: plugin('"type": "bridge"').concat(pod(portMappings)),
+    near: plugin('"type": "portmap", "capabilities": {"portMappings": true}').concat(pod(portMappings)),
+  },
+  {
+    code: "LVN0702",
+    what: "a GUID for a plugin that declares another capability",
+    broken: plugin('"type": "ib-sriov", "capabilities": {"mac": true}').concat(pod(guid)),
+    near: plugin('"type": "ib-sriov", "capabilities": {"infinibandGUID": true}').concat(pod(guid)),
   },
   {
     code: "LVN0702",

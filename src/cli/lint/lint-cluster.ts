@@ -112,7 +112,13 @@ function clusterNode(object: KubeObject): LintNode {
     name: textIn(object, "metadata", "name"),
     addresses: listIn(object, "status", "addresses").map((address) => textIn(address, "address")),
     resources: Object.keys(isKubeObject(capacity) ? capacity : {}),
+    podsMax: podsMaxOf(textIn(object, "status", "allocatable", "pods")),
+    isTainted: listIn(object, "spec", "taints").some((taint) => textIn(taint, "effect") !== "PreferNoSchedule"),
   };
+}
+
+function podsMaxOf(text: string): number | undefined {
+  return /^\d{1,6}$/u.test(text) ? Number(text) : undefined;
 }
 
 function namesOf(object: KubeObject, kind: string): Omit<LintPod, "count" | "locate"> {

@@ -141,6 +141,19 @@ describe("levee lint -k", () => {
     expect(out).toContain("LVN0301 NetworkAttachmentDefinition live/lan");
   });
 
+  test("a kustomization whose entries are all there has no finding about itself", async () => {
+    write("prod/kustomization.yaml", "resources: [../base, lan.yaml]\ncomponents: []\n");
+    write("prod/lan.yaml", good);
+    write("base/kustomization.yaml", "resources: [net.yaml]\n");
+    write("base/net.yaml", good.replace("name: lan", "name: net"));
+    const near = await levee(["-k", join(folder, "prod")]);
+    expect([near.status, near.out]).toEqual([0, expect.not.stringContaining("LVN0103") as string]);
+    expect(near.out).toContain("in 2 networks");
+    rmSync(join(folder, "base/net.yaml"));
+    const missing = await levee(["-k", join(folder, "prod")]);
+    expect([missing.status, missing.out]).toEqual([1, expect.stringContaining("error LVN0103") as string]);
+  });
+
   test("a link to an endless device is a finding", async () => {
     const path = write("prod/kustomization.yaml", "resources: [zero.yaml, lan.yaml]\n");
     symlinkSync("/dev/zero", join(folder, "prod/zero.yaml"));
@@ -196,6 +209,41 @@ describe("levee lint on a cluster", () => {
     expect(out).toContain("LVN0707 Pod prod/a: it asks for prod/none, which does not exist");
     expect(out).not.toContain("other/x");
     expect(out).toContain("not looked at: service ranges (not known to this API server)");
+  });
+
+  test("knows how many pods the largest node takes, and which nodes are tainted", async () => {
+    const ranged = (name: string, ipam: string): string =>
+      network(`{"cniVersion": "1.0.0", "type": "bridge", "isGateway": true, "ipam": ${ipam}}`, { name });
+    const node = (name: string, pods: string, spec: object = {}): unknown => ({
+      metadata: { name },
+      status: { capacity: { pods: "250" }, allocatable: { pods } },
+      spec,
+    });
+    const tainted = { taints: [{ key: "control", effect: "NoSchedule" }] };
+    const soft = { taints: [{ key: "old", effect: "PreferNoSchedule" }] };
+    const options = await cluster({
+      [networks]: [],
+      "/api/v1/nodes": [node("a", "110"), node("b", "240", tainted), node("c", "64", soft), node("d", "1k")],
+    });
+    const path = write(
+      "net.yaml",
+      [
+        ranged("few", '{"type": "host-local", "subnet": "10.1.0.0/25"}'),
+        ranged("many", '{"type": "host-local", "subnet": "10.2.0.0/24"}'),
+        ranged("agents", '{"type": "whereabouts", "range": "10.3.0.0/30"}'),
+        "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: prod}\nspec: {template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: agents}}}}\n",
+      ].join("---\n"),
+    );
+    const { status, out } = await levee([path, "--against-cluster", ...options]);
+    expect(status).toBe(0);
+    expect(out.split("\n").filter((line) => line.includes("LVN0505"))).toEqual([
+      expect.stringContaining(
+        "note LVN0505 NetworkAttachmentDefinition prod/few: node b takes 240 pods, and the range",
+      ) as string,
+      expect.stringContaining(
+        "warning LVN0505 NetworkAttachmentDefinition prod/agents: 3 pods ask for it, and the range",
+      ) as string,
+    ]);
   });
 
   test("with files, names the pods that use a network which the files change", async () => {

@@ -124,13 +124,21 @@ class YamlObject {
     if (!(networksAnnotation in annotations) && !(defaultNetworkAnnotation in annotations)) return undefined;
     const at = machine === undefined ? path : ["spec", "template", "spec", "networks"];
     const replicas = fields.scalar(this.#node, "spec", "replicas")?.value;
-    const isPerNode = this.#kind === "DaemonSet";
     return {
       ...names,
       annotations,
-      count: isPerNode ? undefined : typeof replicas === "number" ? replicas : 1,
+      count: this.#kind === "DaemonSet" ? this.#perNode() : typeof replicas === "number" ? replicas : 1,
       locate: (spot) => this.#locate(machine === undefined ? spot : { on: "field", path: [] }, at),
     };
+  }
+
+  /** A selector or an affinity may keep a DaemonSet from any node. */
+  #perNode(): "per-node" | undefined {
+    const choices = ["nodeSelector", "affinity"] as const;
+    const isChosen = choices.some(
+      (key) => this.#fields.node(this.#node, "spec", "template", "spec", key) !== undefined,
+    );
+    return isChosen ? undefined : "per-node";
   }
 
   get #kind(): string {

@@ -6,6 +6,7 @@ import type { NetworkSource } from "../../attachment/plan.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { parseCniArgs } from "../../cni/cni-args.ts";
 import { asJsonText } from "../../cni/json-text.ts";
+import { isBridgeType } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf } from "../../config/net-conf.ts";
 import type { Hand } from "../../hands/hand.ts";
@@ -81,7 +82,7 @@ function refuseDevice({ network, conf, resourceName, deviceRequest }: NetworkSou
 
 /** The plugin would make the bridge, and its DEL would leave it. */
 async function refuseNewBridge(hand: Hand, { network, links }: Chain): Promise<void> {
-  const bridges = links.flatMap(({ type, stdin }) => (type === "bridge" ? [bridgeOf(stdin)] : []));
+  const bridges = links.flatMap(({ type, stdin }) => (isBridgeType(type) ? [bridgeOf(stdin)] : []));
   const host = bridges.length === 0 ? undefined : await hand.links("");
   const missing = bridges.find((name) => host === undefined || lacksLink(host, name));
   if (missing !== undefined)

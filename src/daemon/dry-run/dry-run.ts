@@ -10,7 +10,7 @@ import type { Hand } from "../../hands/hand.ts";
 import { runCheck } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import type { DryRunStep } from "../../wire/dry-run.ts";
+import { dryRunMark, type DryRunStep } from "../../wire/dry-run.ts";
 import { RunChains, type RunChainsNeeds } from "../attach/run-chains.ts";
 import { chainPlace } from "../chains/chain-place.ts";
 import { ChainReports } from "../chains/chain-reports.ts";
@@ -55,8 +55,6 @@ interface Work {
   readonly reports: ChainReports;
 }
 
-/** By this beginning of its container ID people know a dry run in leases, logs and `levee ls`. */
-const mark = "levee-dry-run-";
 /** A node that has no slot within this time is not calm. */
 const slotMs = 3_000;
 /** A namespace that nobody drops ends by itself. */
@@ -84,7 +82,7 @@ export class DryRun {
     const hand = this.#hand();
     const network = `${trial.namespace}/${trial.name}`;
     this.#refuseStorm(network);
-    const containerId = `${mark}${trial.id}` as ContainerId;
+    const containerId = `${dryRunMark}${trial.id}` as ContainerId;
     const chain = await planDryRun({ ...trial, containerId, hand, signal: trial.givenUp.signal }, this.#needs);
     using permit = await this.#admit(network, trial);
     using netns = await hand.keepNetns(netnsMs);

@@ -11,7 +11,7 @@ const podPort = "veth";
 const downStates = new Set(["down", "lowerlayerdown", "notpresent", "dormant"]);
 const vlanFolder = "/proc/net/vlan";
 
-type Vlans = ReadonlyMap<string, { readonly id: number; readonly parent: string }>;
+export type Vlans = ReadonlyMap<string, { readonly id: number; readonly parent: string }>;
 
 /** The ports of each bridge that do not lead to a pod, their state, and their VLANs if these count. */
 export async function findUplinks(
@@ -71,7 +71,7 @@ async function uplinkOf(hand: Hand, name: string, vlans: Vlans): Promise<UplinkF
 }
 
 /** The VLAN devices of the host; undefined when the look failed. Without a VLAN device the folder may be absent. */
-async function readVlans(hand: Hand): Promise<Vlans | undefined> {
+export async function readVlans(hand: Hand): Promise<Vlans | undefined> {
   const page = await hand.list(vlanFolder).catch(() => "failed" as const);
   if (page === "failed") return undefined;
   const vlans = new Map<string, { id: number; parent: string }>();

@@ -1,8 +1,17 @@
 import { uplinkAnnotation, uplinkVlanAnnotation } from "../../base/annotations.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
-import { brokenNetwork, judgeNetwork, type HostFacts, type NetworkReadiness } from "../../readiness/network-rules.ts";
+import {
+  brokenNetwork,
+  judgeNetwork,
+  takenAddress,
+  withDoubts,
+  type HostFacts,
+  type NetworkReadiness,
+} from "../../readiness/network-rules.ts";
+import { addressNumber } from "../../lint/addresses/address-range.ts";
 import type { BridgeNeed } from "../../readiness/uplink-rules.ts";
 import { needsOfConf, needsOfText, type Needs } from "./network-needs.ts";
+import { rangeNeed, rangesHave, type HostAddress, type RangeNeed } from "./range-need.ts";
 import { uplinkWish } from "./uplink-wish.ts";
 import { definitionMark } from "../../wire/network-question.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
@@ -23,6 +32,8 @@ interface Entry {
   readonly config: string | undefined;
   readonly annotations: NetworkDefinition["annotations"];
   readonly group: Group;
+  /** Not of the group, as most networks have a range of their own. */
+  readonly range: RangeNeed | undefined;
 }
 
 /** What every network needs from this host, read once per configuration, and the last verdict about it. */
@@ -30,6 +41,7 @@ export class NetworkBook {
   readonly #isGated: boolean;
   #entries = new Map<string, Entry>();
   #groups = new Map<string, Group>();
+  #addresses: readonly HostAddress[] = [];
 
   constructor(isGated: boolean) {
     this.#isGated = isGated;
@@ -52,14 +64,15 @@ export class NetworkBook {
       if (config !== undefined) return needsOfText(config, { what, defaultName: name }, uplink);
       throw new LeveeError("network-unknown", "it has no spec.config, and no file in confDir has its name");
     });
-    this.#entries.set(key, { uid, config, annotations, group });
+    const range = rangeNeed({ ...definition, config: file?.text ?? config });
+    this.#entries.set(key, { uid, config, annotations, group, range });
   }
 
   /** Enters the primary network, which has no definition. */
   enterConf(key: string, read: () => NetworkConf): void {
     // The gate leaves the primary network alone, so a lack of its bridge is a doubt.
     const group = this.#grouped(() => needsOfConf(read(), { isOpen: true }));
-    this.#entries.set(key, { uid: "", config: undefined, annotations: {}, group });
+    this.#entries.set(key, { uid: "", config: undefined, annotations: {}, group, range: undefined });
   }
 
   /** Forgets all other networks, and groups without a network. */
@@ -104,7 +117,8 @@ export class NetworkBook {
 
   /** What is known about one network; undefined for one that was not read yet. */
   of(network: string): { readonly needs: Needs; readonly verdict: Verdict } | undefined {
-    return this.#entries.get(network)?.group;
+    const entry = this.#entries.get(network);
+    return entry === undefined ? undefined : { needs: entry.group.needs, verdict: this.#verdictOf(entry) };
   }
 
   /** Which version of its definition a verdict is about; undefined for a network that was not read yet. */
@@ -117,12 +131,31 @@ export class NetworkBook {
     );
   }
 
-  judge(host: HostFacts): void {
+  /** Whether some network gives this address to pods, on whichever segment. */
+  gives(text: string): boolean {
+    const address = addressNumber(text);
+    if (address === undefined) return false;
+    return [...this.#entries.values()].some(({ range }) => range !== undefined && rangesHave(range, address));
+  }
+
+  judge(host: HostFacts, addresses: readonly HostAddress[]): void {
+    this.#addresses = addresses;
     for (const group of this.#groups.values()) group.verdict = verdictOf(group, host);
   }
 
   *all(): Iterable<NetworkReadiness & { readonly uid: string }> {
-    for (const [network, { uid, group }] of this.#entries) yield { network, uid, ...group.verdict };
+    for (const [network, entry] of this.#entries) yield { network, uid: entry.uid, ...this.#verdictOf(entry) };
+  }
+
+  #verdictOf({ group, range }: Entry): Verdict {
+    if (range === undefined || this.#addresses.length === 0) return group.verdict;
+    const taken = this.#addresses.filter(
+      ({ address, segments }) => segments.has(range.segment) && rangesHave(range, address),
+    );
+    return withDoubts(
+      group.verdict,
+      taken.slice(0, takenMax).map(({ text, ifname }) => takenAddress(text, ifname)),
+    );
   }
 
   #bridgeNeeds(): readonly BridgeNeed[] {
@@ -147,6 +180,8 @@ export class NetworkBook {
   }
 }
 
+/** One is enough to have the range changed. */
+const takenMax = 3;
 /** An error may quote the configuration. */
 const reasonCharsMax = 300;
 /** Before the first look nothing is known. */

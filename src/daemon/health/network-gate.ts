@@ -1,5 +1,6 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
+import { isBridgeType } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
@@ -37,7 +38,7 @@ export class NetworkGate {
   ): Promise<void> {
     if (!this.#isOn) return;
     for (const chain of chains) {
-      if (chain.isDefault || !chain.links.some(({ type }) => type === "bridge")) continue;
+      if (chain.isDefault || !chain.links.some(({ type }) => isBridgeType(type))) continue;
       const reasons = await this.#reasons(hand, chain, definitions.get(chain.network));
       if (reasons.length > 0) throw notReady(chain, reasons);
     }
@@ -69,7 +70,7 @@ const noSource: GateSource = { keptFrom: () => undefined, signsOf: () => [], loo
 /** The folders of the chain's bridges in sysfs, unless the site leaves them to the plugin. */
 function bridgesOf({ links }: Chain, annotations: NetworkDefinition["annotations"]): readonly string[] {
   if (uplinkWish(annotations, true).isNone === true) return [];
-  const bridges = links.flatMap(({ type, stdin }) => (type === "bridge" ? (bridgeToLookFor(stdin) ?? []) : []));
+  const bridges = links.flatMap(({ type, stdin }) => (isBridgeType(type) ? (bridgeToLookFor(stdin) ?? []) : []));
   return bridges.map((bridge) => `/sys/class/net/${bridge}/bridge`);
 }
 

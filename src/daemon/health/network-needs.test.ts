@@ -26,9 +26,11 @@ describe("needsOfText", () => {
   test.each([
     [{ type: "bridge", bridge: "br-prod", vlan: 57 }, { bridge: "br-prod" }],
     [{ type: "bridge" }, { bridge: "cni0" }],
+    [{ type: "cnv-bridge", bridge: "br-prod" }, { bridge: "br-prod" }],
     // The host routes for these, so a bridge that the plugin creates is enough.
     [{ type: "bridge", bridge: "br0", isGateway: true }, undefined],
     [{ type: "bridge", bridge: "br0", ipMasq: true }, undefined],
+    [{ type: "cnv-bridge", bridge: "br0", isGateway: true }, undefined],
     [{ type: "macvlan", bridge: "br0" }, undefined],
   ] as const)("finds the bridge that must lead out of the host for %j", (plugin, bridge) => {
     expect(needsOf(plugin)?.bridge).toEqual(bridge);
@@ -36,19 +38,22 @@ describe("needsOfText", () => {
 
   test("adds what the annotations say about the uplink, and leaves a bridge without one to the plugin", () => {
     const conf = '{"cniVersion":"1.0.0","name":"n","type":"bridge","bridge":"br0"}';
-    const needs = (uplink: UplinkWish): object | undefined =>
-      needsOfText(conf, { what: "n", defaultName: "n" }, uplink)[0];
+    const needs = (uplink: UplinkWish, text = conf): object | undefined =>
+      needsOfText(text, { what: "n", defaultName: "n" }, uplink)[0];
     expect(needs({ need: { uplink: "eth1.57", vlan: 57 } })).toMatchObject({
       bridge: { bridge: "br0", uplink: "eth1.57", vlan: 57 },
     });
     expect(needs({ isNone: true })).not.toHaveProperty("bridge");
     expect(needs({ isOpen: true })).toMatchObject({ bridge: { bridge: "br0" }, isOpen: true });
+    expect(needs({ isOpen: true }, conf.replace('"bridge",', '"cnv-bridge",'))).toMatchObject({ isOpen: true });
+    expect(needs({ isOpen: true }, conf.replace('"bridge",', '"macvlan",'))).not.toHaveProperty("isOpen");
   });
 
   test.each([
     [{ type: "bridge", bridge: "br0", vlan: 57 }, ["br0"]],
     [{ type: "bridge", isGateway: true, vlan: 57 }, ["cni0"]],
     [{ type: "bridge", vlanTrunk: [{ id: 5 }] }, ["cni0"]],
+    [{ type: "cnv-bridge", bridge: "br0", vlan: 57 }, ["br0"]],
     [{ type: "bridge", vlan: 0, vlanTrunk: [] }, undefined],
     [{ type: "bridge" }, undefined],
     [{ type: "vlan", master: "eth0", vlan: 57 }, undefined],

@@ -1,7 +1,13 @@
 import type { JsonText } from "../../base/brand.ts";
 import { ipamOf } from "../../cni/ipam.ts";
 import { asJsonText, jsonKind, memberText, stringMember } from "../../cni/json-text.ts";
-import { isPluginType, parseNetworkConf, type NetworkConf, type PluginConf } from "../../cni/network-conf.ts";
+import {
+  isBridgeType,
+  isPluginType,
+  parseNetworkConf,
+  type NetworkConf,
+  type PluginConf,
+} from "../../cni/network-conf.ts";
 import type { LinkNeed } from "../../readiness/master-rules.ts";
 import type { PluginNeeds } from "../../readiness/network-rules.ts";
 import type { UplinkWish } from "./uplink-wish.ts";
@@ -25,12 +31,12 @@ export function needsOfConf(conf: NetworkConf, uplink: UplinkWish = {}): Needs {
     ...bridgeOfPlugin(plugin, uplink),
     ...vlanBridgesOf(plugin),
     ...daemonOf(plugin),
-    ...(uplink.isOpen === true && plugin.type === "bridge" ? { isOpen: true } : {}),
+    ...(uplink.isOpen === true && isBridgeType(plugin.type) ? { isOpen: true } : {}),
   }));
 }
 
 function bridgeOfPlugin({ type, text }: PluginConf, wish: UplinkWish): Pick<PluginNeeds, "bridge"> {
-  const bridge = type === "bridge" && wish.isNone !== true ? bridgeToLookFor(text) : undefined;
+  const bridge = isBridgeType(type) && wish.isNone !== true ? bridgeToLookFor(text) : undefined;
   return bridge === undefined ? {} : { bridge: { bridge, ...wish.need } };
 }
 
@@ -81,7 +87,7 @@ export function bridgeOf(text: JsonText): string {
 
 /** The plugin turns the filter on when it creates the bridge, and leaves an existing bridge as it is. */
 function vlanBridgesOf({ type, text }: PluginConf): Pick<PluginNeeds, "vlanBridges"> {
-  if (type !== "bridge") return {};
+  if (!isBridgeType(type)) return {};
   const vlan = Number(memberText(text, "vlan") ?? 0);
   const trunk = memberText(text, "vlanTrunk");
   const isTagged = vlan > 0 || (trunk !== undefined && jsonKind(trunk) === "array" && !/^\[\s*\]$/u.test(trunk));

@@ -23,6 +23,7 @@ let looks = 0;
 let breaths = 0;
 let events: string[] = [];
 let records: AttachmentRecord[] = [];
+let addresses: { ifname: string; text: string }[] = [];
 let isTruncated = false;
 let hand: Hand | undefined;
 let watch: NetworkWatch;
@@ -45,7 +46,7 @@ beforeEach(() => {
   nowMs = 0;
   [definitions, links, programs, events, records] = [[], ["eth0", "br-lan"], ["bridge", "vlan"], [], []];
   [looks, breaths, isTruncated] = [0, 0, false];
-  ports = {};
+  [ports, addresses] = [{}, []];
   filters = {};
   hand = fakeHand();
   primary = () => Promise.resolve(undefined);
@@ -102,6 +103,7 @@ async function make(): Promise<NetworkWatch> {
     resident: () => hand,
     pluginFolders: () => ["/bin"],
     primary: () => primary(),
+    hostAddresses: () => Promise.resolve(addresses),
   });
   await watch.settled();
   return watch;
@@ -176,6 +178,34 @@ describe("NetworkWatch", () => {
     expect(watch.keptFrom("prod/lan")).toEqual([]);
     expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth1"]);
     expect(watch.keptFrom("prod/none")).toBeUndefined();
+  });
+
+  test("doubts a network whose range has an address of its own bridge, until the address goes", async () => {
+    const ipam = { type: "whereabouts", range: "10.1.0.0/24" };
+    definitions = [
+      network("lan", { type: "bridge", bridge: "br-lan", ipam }),
+      network("wan", { type: "bridge", bridge: "br-wan", ipam }),
+      network("far", { type: "bridge", bridge: "br-lan", ipam: { ...ipam, range: "10.2.0.0/24" } }),
+    ];
+    programs.push("whereabouts");
+    links.push("br-wan");
+    addresses = [
+      { ifname: "br-lan", text: "10.1.0.9" },
+      { ifname: "eth0", text: "192.0.2.1" },
+    ];
+    await make();
+    const taken = ["host address 10.1.0.9 of br-lan is in the network's range"];
+    expect(watch.networks().map(({ state, reasons }) => [state, reasons])).toEqual([
+      ["ready", taken],
+      ["ready", []],
+      ["ready", []],
+    ]);
+    expect(watch.wordOn("prod/lan")).toMatchObject({ state: "ready", reasons: taken });
+    // A doubt, and no gate.
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    addresses = [];
+    await turn(60_000);
+    expect(watch.networks().map(({ reasons }) => reasons)).toEqual([[], [], []]);
   });
 
   test("knows the age of its last look", async () => {

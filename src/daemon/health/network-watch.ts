@@ -12,6 +12,7 @@ import type { NetworkWord } from "../../wire/network-question.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
 import { NetworkBook, unseenHost } from "./network-book.ts";
+import { placeAddresses, type interfaceAddresses } from "./look-at-addresses.ts";
 import { lookAtHost } from "./look-at-host.ts";
 import { deviceOf } from "./network-needs.ts";
 import { NetworkTeller } from "./network-teller.ts";
@@ -30,6 +31,7 @@ interface NetworkWatchOptions {
   readonly pluginFolders: (hand: Hand) => readonly string[];
   /** Resolves to undefined while no primary network exists, or when only a call could name it. */
   readonly primary: () => Promise<NetworkConf | undefined>;
+  readonly hostAddresses: typeof interfaceAddresses;
 }
 
 /** Interfaces and programs of a host rarely change. */
@@ -144,7 +146,7 @@ export class NetworkWatch implements Service {
   }
 
   async #look(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, hostAddresses } = this.#options;
     // Awaited networks are looked at with every tick.
     const isDue = this.#isAwaited || clock.monotonicMs() - this.#lookedMs >= lookMs;
     const isChanged = await this.#read(isDue);
@@ -162,7 +164,8 @@ export class NetworkWatch implements Service {
     const [wantsVlans, masters, versions] = [this.#book.wantsVlans(), this.#book.masters(), this.#versions];
     const links = { masters, bridges, wantsVlans, vlanBridges, held };
     this.#host = await lookAtHost(hand, { programs, folders, versions, sockets, ...links });
-    this.#book.judge(this.#host);
+    const taken = (await hostAddresses()).filter(({ text }) => this.#book.gives(text));
+    this.#book.judge(this.#host, await placeAddresses(hand, taken));
     this.#judgedMs = clock.monotonicMs();
     this.#list = undefined;
     this.#teller.tell(this.#book.all());
@@ -172,7 +175,7 @@ export class NetworkWatch implements Service {
   #forgetLook(): void {
     if (this.#options.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
     this.#host = unseenHost;
-    this.#book.judge(this.#host);
+    this.#book.judge(this.#host, []);
     this.#judgedMs = undefined;
   }
 

@@ -22,6 +22,7 @@ import type { EventTeller } from "../tell/event-teller.ts";
 import type { ResidentHand } from "../undo/residents.ts";
 import { Canary } from "./canary.ts";
 import type { NetworkGate } from "./network-gate.ts";
+import { interfaceAddresses } from "./look-at-addresses.ts";
 import { NetworkWatch } from "./network-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { pluginFolders } from "./plugin-folders.ts";
@@ -64,6 +65,7 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
     resident: hand,
     pluginFolders: (asked) => pluginFolders({ config, journal }, asked).folders,
     primary: () => primaryConf(needs),
+    hostAddresses: interfaceAddresses,
   });
   networkGate.source = networks;
   checks.networks = () => networks.networks();

@@ -30,6 +30,11 @@ export function registerNetworks(metrics: MetricsRegistry, watch: { networks(): 
     "0 for each network that cannot be attached on this node; ready ones have no series",
     () => notReady(watch.networks()),
   );
+  metrics.gauge(
+    "levee_networks_doubtful",
+    "Ready networks about which there is a doubt, such as an address of this host in the range",
+    () => watch.networks().filter(({ state, reasons }) => state === "ready" && reasons.length > 0).length,
+  );
 }
 
 function notReady(networks: readonly NetworkReadiness[]): readonly Sample[] {

@@ -1,5 +1,5 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
-import { addressBlock, type AddressRange } from "../../lint/addresses/address-range.ts";
+import { addressBlock, addressText, type AddressRange } from "../../lint/addresses/address-range.ts";
 
 /** An IPPool of whereabouts: who has it, and which addresses of its range containers hold. */
 export interface AddressPoolObject {
@@ -30,6 +30,24 @@ export function parsePoolObject(value: unknown): AddressPoolObject | undefined {
     // Older releases write the range as the configuration has it, and count from the address in front of the slash.
     .map((offset) => block.address.value + BigInt(offset));
   return { namespace: textOf(metadata["namespace"]), owner, subnet: block.range, taken };
+}
+
+interface HeldAddress {
+  readonly containerId: string;
+  readonly address: string;
+}
+
+/** The addresses of an IPPool that these containers hold. */
+export function heldBy(value: unknown, containerIds: ReadonlySet<string>): readonly HeldAddress[] {
+  const spec = objectOf(objectOf(value)["spec"]);
+  const block = addressBlock(textOf(spec["range"]));
+  if (block === undefined) return [];
+  const { family, value: start } = block.address;
+  return Object.entries(objectOf(spec["allocations"])).flatMap(([offset, allocation]) => {
+    const containerId = textOf(objectOf(allocation)["id"]);
+    if (!containerIds.has(containerId) || !offsetPattern.test(offset)) return [];
+    return [{ containerId, address: addressText({ family, value: start + BigInt(offset) }) }];
+  });
 }
 
 /** What is in front of the range in the object's name, in which colons and the slash are dashes. */

@@ -2,7 +2,6 @@ import {
   rangeHas,
   addressBlock,
   addressNumber,
-  addressCount,
   rangesOverlap,
   rangeText,
   type AddressRange,
@@ -108,17 +107,5 @@ function nodesIn(pool: AddressPool, { nodes }: LintCluster): readonly string[] {
       return address !== undefined && pool.ranges.some((range) => rangeHas(range, address));
     });
     return own === undefined ? [] : [`node ${name}, ${own}`];
-  });
-}
-
-/** More pods than addresses. `asking` is how many pods ask for the network, as far as known. */
-export function poolSizeRule(read: ReadNetwork, asking: number): readonly LintFinding[] {
-  // host-local has the range on each node anew, and static gives every pod the same.
-  const pools = readAddresses(read).pools.filter(({ by }) => by === "whereabouts");
-  return pools.flatMap(({ ranges, span }) => {
-    const size = addressCount(ranges);
-    if (BigInt(asking) <= size) return [];
-    const message = `${asking} pods ask for it, and the range has ${size} addresses`;
-    return [lintFinding("LVN0505", read.network, { message, spot: { on: "config", span } })];
   });
 }

@@ -1,4 +1,5 @@
 import { isDefaultDestination, parseCidr } from "../../cni/ip.ts";
+import { isBridgeType } from "../../cni/network-conf.ts";
 import { elementsOf, memberOf, integerMember, isTrueMember, textMember, type JsonNode } from "../json-node.ts";
 import { lintFinding, type LintFinding } from "../lint-finding.ts";
 import type { ReadNetwork, ReadPlugin } from "../read-network.ts";
@@ -45,8 +46,9 @@ function defaultRoutesOf({ ipam }: ReadPlugin): readonly DefaultRoute[] {
 }
 
 function gatewayFlag({ type, node }: ReadPlugin): JsonNode | undefined {
-  const isBridge = type === "bridge" || type === "cnv-bridge";
-  return isBridge && isTrueMember(node, "isDefaultGateway") ? memberOf(node, "isDefaultGateway")?.value : undefined;
+  return isBridgeType(type) && isTrueMember(node, "isDefaultGateway")
+    ? memberOf(node, "isDefaultGateway")?.value
+    : undefined;
 }
 
 /** sbr and vrf move the routes of the interface into a table of their own. */

@@ -17,6 +17,7 @@ function found(config: object, annotations: Readonly<Record<string, string>> = {
 
 test.each([
   [{ type: "bridge", bridge: "br0" }],
+  [{ type: "cnv-bridge", bridge: "br0" }],
   [{ plugins: [{ type: "tuning" }, { type: "bridge", isGateway: false }] }],
 ])("checkNetworks says of %j that its pods wait for the bridge's uplink", (config) => {
   expect(levels(config)).toEqual([

@@ -8,7 +8,7 @@ import {
 } from "../../../cni/builtin/builtin-plugins.ts";
 import { ipamOf } from "../../../cni/ipam.ts";
 import { asJsonText, memberText } from "../../../cni/json-text.ts";
-import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
+import { isBridgeType, parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
 import { netDefaults } from "../../../config/net-settings.ts";
 import { plural } from "../../terminal/plural.ts";
 import type { Finding, Level } from "./finding.ts";
@@ -134,7 +134,7 @@ function withoutUplink(title: string, object: KubeObject, conf: NetworkConf): re
   );
   const isRouted = ({ text }: NetworkConf["plugins"][number]): boolean =>
     gatewayKeys.some((key) => memberText(text, key) === "true");
-  if (isTold || !conf.plugins.some((plugin) => plugin.type === "bridge" && !isRouted(plugin))) return [];
+  if (isTold || !conf.plugins.some((plugin) => isBridgeType(plugin.type) && !isRouted(plugin))) return [];
   return [
     found(
       "differs",

@@ -3,7 +3,7 @@ import type { Lease } from "../../../hands/lease.ts";
 import { hostLocalDataDir } from "../../../lint/addresses/host-local-pools.ts";
 import { poolRoom, scarcestRooms, type NetworkRoom } from "../../../lint/addresses/pool-room.ts";
 import { readAddresses } from "../../../lint/addresses/read-addresses.ts";
-import { readNetwork, type ReadNetwork } from "../../../lint/read-network.ts";
+import { readUnplaced } from "../../../lint/read-network.ts";
 import type { NetworkDefinition } from "../../../view/network-definition.ts";
 
 /** How many addresses each network with leases has left on this node. One that cannot be read is left out. */
@@ -14,7 +14,7 @@ export function addressRooms(
 ): readonly NetworkRoom[] {
   const taken = Map.groupBy(leases, (lease) => join(lease.dataDir, lease.network));
   const rooms = definitions.flatMap((definition): readonly NetworkRoom[] => {
-    const read = readOf(definition);
+    const read = readUnplaced(definition);
     const pools = read === undefined ? [] : readAddresses(read).pools.filter(({ by }) => by === "host-local");
     const [first] = pools;
     const own = first === undefined ? undefined : taken.get(folderOf(first.leaseKey, dataDir));
@@ -24,13 +24,6 @@ export function addressRooms(
     return room === undefined ? [] : [{ network: `${definition.namespace}/${definition.name}`, ...room }];
   });
   return scarcestRooms(rooms);
-}
-
-function readOf({ namespace, name, config }: NetworkDefinition): ReadNetwork | undefined {
-  const place = { file: "", line: 1, column: 1, endLine: 1, endColumn: 1 };
-  const object = { title: "", namespace, name, annotations: {}, locate: () => place };
-  const read = readNetwork({ ...object, config, isConfigNoText: false });
-  return "code" in read ? undefined : read;
 }
 
 /** The key is the plugin's folder; the usual one is where the settings say. */
