@@ -24,18 +24,21 @@ export function changed(record: AttachmentRecord, entry: RecordChange): Attachme
     case "plug":
       return { ...record, plug: entry.plug };
     case "plug-step":
-      return entry.again === undefined ? withStep(record, entry.step) : withResult(record, entry.step, entry.again);
+      return withPlugStep(record, entry);
     case "plug-ended":
       return { ...record, ...plugEnded(record, entry.end) };
   }
 }
 
 /** A step of a change whose first line was damaged belongs to nothing. */
-function withStep(record: AttachmentRecord, step: StepRecord): AttachmentRecord {
+function withPlugStep(
+  record: AttachmentRecord,
+  { step, again }: Extract<RecordChange, { kind: "plug-step" }>,
+): AttachmentRecord {
   const { plug } = record;
-  return plug === undefined
-    ? record
-    : { ...record, plug: { ...plug, steps: new Map(plug.steps).set(step.step, step) } };
+  if (plug === undefined) return record;
+  if (again !== undefined) return withResult(record, step, again);
+  return { ...record, plug: { ...plug, steps: new Map(plug.steps).set(step.step, step) } };
 }
 
 /** A chain that comes back has the newest result of its plugins, so that its next DEL gets that. */
