@@ -196,7 +196,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "approved",
     seed: 29,
-    sieve: "stale",
   },
   {
     name: "a removal is done before it is counted",
@@ -215,6 +214,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "guard-leads",
     seed: 2,
+    sieve: "intermediate",
   },
   {
     name: "a guard asks for a refused watch again without a pause",
@@ -251,7 +251,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "one-reboot",
     seed: 98,
-    sieve: "stale",
   },
   {
     name: "an approval counts while nobody knows who made it",
@@ -288,5 +287,15 @@ export const plantedBugs: readonly PlantedBug[] = [
     kind: "guard",
     rule: "open-door",
     seed: 4,
+  },
+  {
+    name: "the guard goes on giving verdicts while its watches bring nothing",
+    file: "src/guard/gate/gate-keeper.ts",
+    from: "const isBlind = !facts.isCurrent() || !objects.isCurrent();",
+    to: "const isBlind = !facts.isCurrent() && Number.isNaN(0);",
+    kind: "guard",
+    rule: "one-reboot",
+    seed: 413,
+    sieve: "stale",
   },
 ];
