@@ -1,7 +1,11 @@
 import type { Bench } from "../bench.ts";
 import { seconds, type Cell, type Verdict } from "../cell.ts";
+import { fittedText } from "../../src/sim/storm/fit-model.ts";
+import { acrossRuns } from "../runs.ts";
+import { fitHere } from "../sim/fit-here.ts";
 import { modelStorm } from "../sim/model-storm.ts";
-import { realStorm, type SimCase, type SimFigures } from "../sim/real-storm.ts";
+import { realRuns, type RealRuns } from "../sim/real-runs.ts";
+import type { SimCase, SimFigures } from "../sim/real-storm.ts";
 
 const cases: readonly SimCase[] = [
   { label: "Levee, 219 pods", impl: "levee", pods: 219, cutMs: 120_000 },
@@ -21,8 +25,11 @@ const share = { levee: 0.1, multus: 0.3 } as const;
 /** A difference that no share makes small: one look, one retry. */
 const least = { ms: 100, refusals: 5 } as const;
 
-/** The same storms for real and in the simulator. */
+/** The same storms for real and in the simulator, whose model is fitted to this machine first. */
 export async function sim(bench: Bench): Promise<Cell> {
+  const { model: fitted, storms } = await fitHere(bench);
+  const constants = `Fitted in this run, to storms of ${storms.map(({ pods }) => pods).join(" and ")} pods: ${fittedText(fitted)}. All other constants are those of default-model.ts.`;
+  bench.say(constants);
   const rows: string[][] = [];
   const verdicts: Verdict[] = [];
   const figures: unknown[] = [];
@@ -31,36 +38,56 @@ export async function sim(bench: Bench): Promise<Cell> {
     const contender = wanted.impl === "levee" ? bench.levee : peer;
     if (contender === undefined || "missing" in contender) continue;
     const sized = { ...wanted, pods: bench.count(wanted.pods) };
-    const real = await realStorm(bench, contender, sized);
-    const model = await modelStorm(sized);
+    const real = await realRuns(bench, contender, sized);
+    const model = await modelStorm(sized, fitted);
     rows.push(rowOf(sized, real, model));
-    verdicts.push(sized.impl === "levee" ? leveeVerdict(sized, real, model) : multusVerdict(sized, real, model));
-    figures.push({ ...sized, real, model });
+    const judge = sized.impl === "levee" ? leveeVerdict : multusVerdict;
+    verdicts.push(judge(sized, real.median, model));
+    figures.push({ ...sized, ...real, model });
     bench.say(rows.at(-1)?.join(" | ") ?? "");
   }
   return {
     name: "sim",
     title: "Storms for real and in the simulator, 50Mi",
     command: "npm run bench -- sim",
-    header: ["real / simulated", "attached", "time", "critical pods wait", "refusals", "OOM kills", "first kill"],
+    header: [
+      "real / simulated",
+      "runs",
+      "attached",
+      "time",
+      "critical pods wait",
+      "refusals",
+      "OOM kills",
+      "first kill",
+    ],
     rows,
     verdicts,
-    notes: [],
+    notes: [
+      constants,
+      "The real storms of Levee run three times, those of 900 pods twice, and their medians are compared; where the runs differ by more than a tenth, the lowest and the highest are shown.",
+    ],
     plots: {},
-    figures,
+    figures: { fitted, storms, cases: figures },
   };
 }
 
-function rowOf({ label }: SimCase, real: SimFigures, model: SimFigures): string[] {
-  const both = (pick: (one: SimFigures) => string): string => `${pick(real)} / ${pick(model)}`;
+/** The spread of the real runs beside what the model says. */
+function rowOf({ label }: SimCase, { runs }: RealRuns, model: SimFigures): string[] {
+  const both = (pick: (one: SimFigures) => number | undefined, show: (value: number) => string): string => {
+    const text = (value: number): string => (value === Infinity ? "never" : show(value));
+    const real = runs.map((one) => pick(one) ?? Infinity);
+    return `${acrossRuns(real, text)} / ${text(pick(model) ?? Infinity)}`;
+  };
+  const count = (value: number): string => `${value}`;
   return [
     label,
-    both(({ attached }) => `${attached}`),
-    both(({ tookMs }) => seconds(tookMs)),
-    both(({ criticalMs }) => seconds(criticalMs)),
-    both(({ refusals }) => `${refusals}`),
-    both(({ oomKills }) => `${oomKills}`),
-    both(({ firstKillMs }) => seconds(firstKillMs)),
+    `${runs.length}`,
+    both(({ attached }) => attached, count),
+    both(({ tookMs }) => tookMs, seconds),
+    both(({ criticalMs }) => criticalMs, seconds),
+    both(({ refusals }) => refusals, count),
+    both(({ oomKills }) => oomKills, count),
+    both(({ firstKillMs }) => firstKillMs, seconds),
   ];
 }
 

@@ -1,16 +1,16 @@
-import { defaultModel } from "../../src/sim/machine/default-model.ts";
+import type { MachineModel } from "../../src/sim/machine/machine-model.ts";
 import { burstNode, burstPlan } from "../../src/sim/storm/burst-plan.ts";
 import { runSimStorm } from "../../src/sim/storm/run-sim-storm.ts";
 import type { SimStormFault, SimStormPlan } from "../../src/sim/storm/sim-storm-plan.ts";
 import { mib } from "../storm/meter.ts";
-import { limitMib, type SimCase, type SimFigures } from "./real-storm.ts";
+import { hasCritical, limitMib, type SimCase, type SimFigures } from "./real-storm.ts";
 
 const criticalPods = 6;
 const hungNetwork = "stuck";
 
 /** The same storm in the simulator. */
-export async function modelStorm(wanted: SimCase): Promise<SimFigures> {
-  const end = await runSimStorm(planOf(wanted));
+export async function modelStorm(wanted: SimCase, model: MachineModel): Promise<SimFigures> {
+  const end = await runSimStorm(planOf(wanted, model));
   const [node] = end.nodes;
   const [able, critical] = [false, true].map((isCritical) =>
     end.records.filter(({ pod }) => pod.mustRun && pod.isCritical === isCritical),
@@ -34,10 +34,11 @@ export async function modelStorm(wanted: SimCase): Promise<SimFigures> {
   };
 }
 
-function planOf({ impl, pods, cpuMillis, hangs = false, killEveryMs, cutMs }: SimCase): SimStormPlan {
+function planOf(wanted: SimCase, model: MachineModel): SimStormPlan {
+  const { impl, pods, cpuMillis, hangs = false, killEveryMs, cutMs } = wanted;
   const limits = { limitBytes: limitMib * mib, cpuMillis };
-  const critical = killEveryMs === undefined && !hangs ? criticalPods : 0;
-  const plan = burstPlan({ model: defaultModel, pods, limits, impl, critical, timeoutMs: cutMs });
+  const critical = hasCritical(wanted) ? criticalPods : 0;
+  const plan = burstPlan({ model, pods, limits, impl, critical, timeoutMs: cutMs });
   const killed = {
     ...plan,
     faults: killsOf(killEveryMs, cutMs),

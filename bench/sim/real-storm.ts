@@ -18,6 +18,8 @@ export interface SimCase {
   /** Every other pod asks for a network whose plugin never ends. */
   readonly hangs?: boolean;
   readonly killEveryMs?: number;
+  /** Without critical pods in the middle. */
+  readonly isAlone?: boolean;
   readonly cutMs: number;
 }
 
@@ -55,7 +57,7 @@ export async function realStorm(bench: Bench, contender: Contender, wanted: SimC
   try {
     const outcome = await stormOn(bench.ground, node, {
       pods: podsOf(wanted),
-      late: killEveryMs === undefined && wanted.hangs !== true ? vitalPods : [],
+      late: hasCritical(wanted) ? vitalPods : [],
       cutMs: wanted.cutMs,
       onBegin: () => (beganMs.at = systemClock.monotonicMs()),
     });
@@ -78,6 +80,11 @@ export async function realStorm(bench: Bench, contender: Contender, wanted: SimC
     stopLooking();
     await node.stop();
   }
+}
+
+/** A storm with kills or a hanging network is asked only when its pods are attached. */
+export function hasCritical({ killEveryMs, hangs = false, isAlone = false }: SimCase): boolean {
+  return killEveryMs === undefined && !hangs && !isAlone;
 }
 
 async function addHungNetwork({ ground }: Bench): Promise<void> {

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { ClusterToSimulate, list, network } from "../../src/cli/sim/from-cluster/cluster-to-simulate.fixture.ts";
+import {
+  ClusterToSimulate,
+  listedObjects,
+  networkToSimulate,
+} from "../../src/cli/sim/from-cluster/cluster-to-simulate.fixture.ts";
 import { MetricsRegistry } from "../../src/daemon/metrics/metrics-registry.ts";
 import { PluginMetrics } from "../../src/daemon/metrics/plugin-metrics.ts";
 
@@ -37,9 +41,9 @@ describe("levee sim --from-cluster", () => {
         ["flannel", "ADD", 30],
       ),
       more: {
-        "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions": list([
-          network("lan", "bridge"),
-          network("wan", "macvlan", "tuning"),
+        "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions": listedObjects([
+          networkToSimulate("lan", "bridge"),
+          networkToSimulate("wan", "macvlan", "tuning"),
         ]),
       },
     };

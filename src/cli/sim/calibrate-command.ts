@@ -6,11 +6,11 @@ import type { MachineModel } from "../../sim/machine/machine-model.ts";
 import type { MeasuredStorm } from "../../sim/storm/fit-model.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandFailure, exitCode, usageFailure } from "../failure.ts";
 import { requirePluginFolders } from "../node/shim-options.ts";
 import type { Shell } from "../shell.ts";
 import { readPlan, stormDefaults } from "../storm/plan.ts";
-import { mibText } from "../storm/quantity.ts";
+import { mibText, parseCount } from "../storm/quantity.ts";
 import { rehearseSizes } from "../storm/rehearse.ts";
 import type { StormRun } from "../storm/verdict.ts";
 import { print } from "../terminal/print.ts";
@@ -18,21 +18,24 @@ import { withProgress } from "../terminal/progress.ts";
 import { tookText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
 import { readModel } from "./model-file.ts";
+import { simMax } from "./sim-words.ts";
 
 interface CalibrateOptions {
+  readonly pods: string;
   readonly write: string;
   readonly plugins?: string;
   readonly workDir: string;
   readonly readAhead?: string;
 }
 
-/** A small storm says what a plugin costs, a larger one how much more it costs beside many others. */
-const sizes = [60, 219] as const;
+const usualSizes = "60,219";
+const smallestStorm = 4;
 
 export function addSimCalibrate(sim: Command, shell: Shell): void {
   const calibrate = sim
     .command("calibrate")
     .description("Measure two small storms on this machine, and write what things cost here")
+    .option("--pods <small>,<large>", "sizes of the two storms", usualSizes)
     .option("--write <file>", "the model to write", "sim-model.json")
     .option("--plugins <folder>", "folder of the CNI plugins (LEVEE_CNI_PATH; default: as for levee attach)")
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
@@ -41,7 +44,7 @@ export function addSimCalibrate(sim: Command, shell: Shell): void {
     .addHelpText(
       "after",
       [
-        `\nRuns real storms of ${sizes.join(" and ")} pods, as levee storm does, and fits the model to them. Needs root, and a machine`,
+        `\nRuns two real storms, as levee storm does, and fits the model to them. Needs root, and a machine`,
         "of the kind of your nodes with nothing else to do. The constants of Multus stay as they are.",
         examples("levee sim calibrate --write model.json", "levee sim storm --pods 500 --model model.json"),
       ].join("\n"),
@@ -58,20 +61,49 @@ export function addSimCalibrate(sim: Command, shell: Shell): void {
   });
 }
 
-async function runCalibration(context: Context, { write, workDir, readAhead }: CalibrateOptions): Promise<void> {
+async function runCalibration(context: Context, options: CalibrateOptions): Promise<void> {
+  const { write, workDir, readAhead } = options;
+  const sizes = sizesOf(options.pods);
   const { shell, settings } = context;
   const words = { ...stormDefaults, second: "0", workDir, ...(readAhead === undefined ? {} : { readAhead }) };
   const storms = (await rehearseSizes(context, readPlan(words), sizes)).map(measuredOf);
-  const { fitModel, simulated } = await import("../../sim/storm/fit-model.ts");
+  const { fitModel, fittedText, simulated } = await import("../../sim/storm/fit-model.ts");
   const usual: MachineModel = { ...(await readModel(undefined)), cores: cpus().length };
-  const model = await withProgress(shell, "Fitting the model", () => fitModel(usual, storms));
+  const isInterrupted = (): boolean => shell.interrupted.aborted;
   const guesses: MeasuredStorm[] = [];
-  for (const storm of storms) guesses.push(await simulated(model, storm));
+  const model = await withProgress(shell, "Fitting the model", async () => {
+    const fitted = await fitModel(usual, storms, isInterrupted);
+    if (fitted === undefined) return undefined;
+    for (const storm of storms) guesses.push(await simulated(fitted, storm, isInterrupted));
+    return fitted;
+  });
+  if (model === undefined || isInterrupted()) return endEarly(context, storms);
   await writeModel(write, model);
   print(shell.stdout, settings.output, {
     value: { model, measured: storms, simulated: guesses },
-    text: () => `${calibrationTable(storms, guesses)}\nThe model is ${write}: levee sim storm --model ${write}\n`,
+    text: () =>
+      `${calibrationTable(storms, guesses)}\nFitted: ${fittedText(model)}\nThe model is ${write}: levee sim storm --model ${write}\n`,
   });
+}
+
+/** What was measured is known; a model is not. */
+function endEarly({ shell, settings }: Context, storms: readonly MeasuredStorm[]): never {
+  print(shell.stdout, settings.output, { value: { measured: storms }, text: () => measuredTable(storms) });
+  throw new CommandFailure("interrupted", "Interrupted while fitting the model: no model was written", {
+    exitCode: exitCode.interrupted,
+  });
+}
+
+/** A small storm says what a plugin costs, a larger one how much more it costs beside many others. */
+function sizesOf(text: string): readonly number[] {
+  const words = text.split(",");
+  const sizes = words.map((word) => parseCount("--pods", word.trim(), { min: smallestStorm, max: simMax.pods }));
+  const [small = 0, large = 0] = sizes;
+  if (sizes.length === 2 && small < large) return sizes;
+  throw usageFailure(
+    `Cannot use ${JSON.stringify(text)} as --pods: it must be a small and a larger number of pods`,
+    `--pods ${usualSizes}`,
+  );
 }
 
 function measuredOf({ plan, tookMs, broken, daemonCpuMs, peakAnonBytes }: StormRun): MeasuredStorm {
@@ -95,6 +127,16 @@ function calibrationTable(storms: readonly MeasuredStorm[], guesses: readonly Me
     ];
   });
   return renderTable(["PODS", "TIME, REAL / SIMULATED", "CPU OF THE DAEMON", "ITS MEMORY"], rows);
+}
+
+function measuredTable(storms: readonly MeasuredStorm[]): string {
+  const rows = storms.map(({ pods, tookMs, daemonCpuMs, anonPeakBytes }) => [
+    `${pods}`,
+    tookText(tookMs),
+    tookText(daemonCpuMs),
+    mibText(anonPeakBytes),
+  ]);
+  return renderTable(["PODS", "TIME", "CPU OF THE DAEMON", "ITS MEMORY"], rows);
 }
 
 async function writeModel(path: string, model: MachineModel): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { defaultModel } from "../machine/default-model.ts";
 import { mibBytes } from "../machine/sim-machine.ts";
-import { fitModel, simulated } from "./fit-model.ts";
+import { fitModel, fittedText, simulated } from "./fit-model.ts";
 
 const limits = { limitBytes: 50 * mibBytes, cpuMillis: undefined };
 const nothing = { limits, tookMs: 0, daemonCpuMs: 0, anonPeakBytes: 0 };
@@ -14,7 +14,12 @@ test("fitModel finds the constants of another machine from two storms on it", as
     daemon: { ...defaultModel.daemon, messageCpuMs: 0.6, baseMib: 20, callKib: 20 },
   };
   const storms = [await simulated(other, { ...nothing, pods: 30 }), await simulated(other, { ...nothing, pods: 120 })];
-  const fitted = await fitModel(defaultModel, storms);
+  const fitted = (await fitModel(defaultModel, storms)) ?? defaultModel;
+  // Nothing else is changed, and these are.
+  const { multus, cores, spawnCpuMs, shimCpuMs } = defaultModel;
+  expect(fitted).toMatchObject({ multus, cores, spawnCpuMs, shimCpuMs });
+  for (const constant of fittedText(fitted).split(", "))
+    expect(fittedText(defaultModel).split(", ")).not.toContain(constant);
   // The test is a storm that it has not seen.
   const unseen = await simulated(other, { ...nothing, pods: 200 });
   const guess = await simulated(fitted, { ...nothing, pods: 200 });
@@ -26,3 +31,11 @@ test("fitModel finds the constants of another machine from two storms on it", as
 test("fitModel without storms changes nothing", async () => {
   expect(await fitModel(defaultModel, [])).toEqual(defaultModel);
 });
+
+test("fitModel ends at once when it is interrupted, without a model", async () => {
+  const storm = { ...nothing, pods: 200, tookMs: 2_000, daemonCpuMs: 900, anonPeakBytes: 20 * mibBytes };
+  let asked = 0;
+  const model = await fitModel(defaultModel, [storm], () => (asked += 1) > 100);
+  expect(model).toBeUndefined();
+  expect(asked).toBeLessThan(200);
+}, 60_000);

@@ -20,27 +20,41 @@ const stepMax = 3;
 /** Fits are held to what a plugin can need. */
 const bounds = { pluginCpuMs: { min: 0.1, max: 5_000 }, perPodUs: { min: 0, max: 5_000 } } as const;
 
+/** Asked after everything that happens in a simulated storm. */
+type IsInterrupted = () => boolean;
+const never: IsInterrupted = () => false;
+
 /**
  * Fits the constants of Levee to real storms, by simulating the same storms: CPU and memory of the daemon, and what the
  * plugins need. The smallest storm says what a plugin costs, the largest how much more it costs beside many others.
+ * Undefined when it was interrupted: a model that is half fitted says nothing.
  */
-export async function fitModel(from: MachineModel, storms: readonly MeasuredStorm[]): Promise<MachineModel> {
+export async function fitModel(
+  from: MachineModel,
+  storms: readonly MeasuredStorm[],
+  isInterrupted: IsInterrupted = never,
+): Promise<MachineModel | undefined> {
   const sorted = storms.toSorted((one, other) => one.pods - other.pods);
   const [small] = sorted;
   const large = sorted.at(-1);
   if (small === undefined || large === undefined) return from;
   let model: MachineModel = { ...from, daemon: { ...from.daemon, ...memoryOf(from, small, large) } };
   for (let round = 0; round < rounds; round += 1) {
-    model = await fitPlugins(model, small);
-    if (large.pods > small.pods) model = await fitCrowd(model, large);
+    model = fitPlugins(model, small, await simulated(model, small, isInterrupted));
+    if (large.pods > small.pods) model = fitCrowd(model, large, await simulated(model, large, isInterrupted));
+    if (isInterrupted()) return undefined;
   }
   return rounded(model);
 }
 
 /** How far a model is from a storm: what it says of it. */
-export async function simulated(model: MachineModel, storm: MeasuredStorm): Promise<MeasuredStorm> {
+export async function simulated(
+  model: MachineModel,
+  storm: Pick<MeasuredStorm, "pods" | "limits">,
+  isInterrupted: IsInterrupted = never,
+): Promise<MeasuredStorm> {
   const { pods, limits } = storm;
-  const end = await runSimStorm(burstPlan({ model, pods, limits }));
+  const end = await runSimStorm(burstPlan({ model, pods, limits }), { isInterrupted });
   const [node] = end.nodes;
   return {
     pods,
@@ -58,8 +72,7 @@ function memoryOf({ daemon }: MachineModel, small: MeasuredStorm, large: Measure
 }
 
 /** The time of a storm is nearly in proportion to what its plugins need. */
-async function fitPlugins(model: MachineModel, storm: MeasuredStorm): Promise<MachineModel> {
-  const seen = await simulated(model, storm);
+function fitPlugins(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
   const { daemon } = model;
   const messageCpuMs = daemon.messageCpuMs * step(storm.daemonCpuMs / seen.daemonCpuMs);
   const { min, max } = bounds.pluginCpuMs;
@@ -68,8 +81,7 @@ async function fitPlugins(model: MachineModel, storm: MeasuredStorm): Promise<Ma
 }
 
 /** What is missing in the large storm is spread over the pods that were there already. */
-async function fitCrowd(model: MachineModel, storm: MeasuredStorm): Promise<MachineModel> {
-  const seen = await simulated(model, storm);
+function fitCrowd(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
   const missingMs = storm.tookMs - seen.tookMs;
   // Two runs of plugins for each pod, each beside half of the pods on average.
   const perPodUs = (1_000 * missingMs * model.cores) / (storm.pods * storm.pods);
@@ -85,6 +97,25 @@ async function fitCrowd(model: MachineModel, storm: MeasuredStorm): Promise<Mach
 
 function step(factor: number): number {
   return Number.isFinite(factor) ? Math.min(stepMax, Math.max(1 / stepMax, factor)) : 1;
+}
+
+/** The constants that are fitted, by their names in a model file. */
+export const fittedConstants = [
+  "pluginCpuMs",
+  "pluginCpuPerPodUs",
+  "daemon.messageCpuMs",
+  "daemon.messageCpuPerCallUs",
+  "daemon.baseMib",
+  "daemon.callKib",
+] as const;
+
+/** `pluginCpuMs 4.1, …` */
+export function fittedText({ daemon, ...model }: MachineModel): string {
+  const named: Readonly<Record<string, unknown>> = {
+    ...model,
+    ...Object.fromEntries(Object.entries(daemon).map(([key, value]) => [`daemon.${key}`, value])),
+  };
+  return fittedConstants.map((name) => `${name} ${String(named[name])}`).join(", ");
 }
 
 /** No measurement has more than four digits that mean anything. */

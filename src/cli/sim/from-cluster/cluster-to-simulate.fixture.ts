@@ -72,21 +72,21 @@ function bodies(wish: ClusterWish): Readonly<Record<string, unknown>> {
   const { limits = { memory: "50Mi" }, image = "levee", pods = { agent1: 60, agent2: 5 }, metrics } = wish;
   const networks = wish.networks ?? "lan";
   return {
-    "/api/v1/nodes": list(Object.keys(pods).map((name) => node(name, wish.cpu ?? "2"))),
-    "/api/v1/pods": list(
+    "/api/v1/nodes": listedObjects(Object.keys(pods).map((name) => clusterNode(name, wish.cpu ?? "2"))),
+    "/api/v1/pods": listedObjects(
       Object.entries(pods).flatMap(([on, count]) => podsOn(on, count, on === "agent1" ? networks : "lan")),
     ),
-    "/apis/apps/v1/daemonsets": list([daemonSet({ name: "cni", image, limits })]),
+    "/apis/apps/v1/daemonsets": listedObjects([clusterDaemonSet({ name: "cni", image, limits })]),
     ...(metrics === undefined ? {} : { "/api/v1/nodes/http:agent1:9810/proxy/metrics": metrics }),
     ...wish.more,
   };
 }
 
-export function list(items: readonly unknown[]): unknown {
+export function listedObjects(items: readonly unknown[]): unknown {
   return { metadata: { resourceVersion: "1" }, items };
 }
 
-export function node(name: string, cpu: string, labels: Readonly<Record<string, string>> = {}): unknown {
+export function clusterNode(name: string, cpu: string, labels: Readonly<Record<string, string>> = {}): unknown {
   return { metadata: { name, labels }, status: { capacity: { cpu }, allocatable: { cpu: "100m" } } };
 }
 
@@ -97,7 +97,7 @@ interface SetWish {
   readonly nodeSelector?: Readonly<Record<string, string>>;
 }
 
-export function daemonSet({ name, image, limits, nodeSelector }: SetWish): unknown {
+export function clusterDaemonSet({ name, image, limits, nodeSelector }: SetWish): unknown {
   const containers = [
     { name: "aside", image: "aside" },
     { name: "daemon", image, resources: { limits } },
@@ -118,7 +118,7 @@ export function podsOn(nodeName: string, count: number, networks: string): reado
   }));
 }
 
-export function network(name: string, ...types: readonly string[]): unknown {
+export function networkToSimulate(name: string, ...types: readonly string[]): unknown {
   const config = JSON.stringify({ cniVersion: "1.0.0", name, plugins: types.map((type) => ({ type })) });
   return { metadata: { namespace: "web", name }, spec: { config } };
 }

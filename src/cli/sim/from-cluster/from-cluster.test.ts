@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../../base/clock.ts";
 import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
-import { ClusterToSimulate, daemonSet, list, node, podsOn } from "./cluster-to-simulate.fixture.ts";
+import {
+  ClusterToSimulate,
+  clusterDaemonSet,
+  listedObjects,
+  clusterNode,
+  podsOn,
+} from "./cluster-to-simulate.fixture.ts";
 
 let cluster: ClusterToSimulate;
 
@@ -73,8 +79,12 @@ describe("levee sim --from-cluster reads", () => {
   test("each node's cores, and pods with their own number of networks", async () => {
     cluster.wish = {
       more: {
-        "/api/v1/nodes": list([node("agent1", "8"), node("agent2", "3920m"), { metadata: { name: "agent3" } }]),
-        "/api/v1/pods": list([
+        "/api/v1/nodes": listedObjects([
+          clusterNode("agent1", "8"),
+          clusterNode("agent2", "3920m"),
+          { metadata: { name: "agent3" } },
+        ]),
+        "/api/v1/pods": listedObjects([
           ...podsOn("agent1", 2, '[{"name": "lan"}, {"name": "wan", "namespace": "net"}, {"name": "lan"}]'),
           ...podsOn("agent1", 1, ""),
           ...podsOn("agent2", 1, "[broken"),
@@ -89,7 +99,7 @@ describe("levee sim --from-cluster reads", () => {
 
   test("every DaemonSet that is Levee or Multus: each node has the limits of the one that is there", async () => {
     const multus = (name: string, memory: string, arch: string): unknown =>
-      daemonSet({
+      clusterDaemonSet({
         name,
         image: `example.test/multus:v4.${name === "old" ? "2.2" : "3.0"}`,
         limits: { memory },
@@ -102,17 +112,17 @@ describe("levee sim --from-cluster reads", () => {
     });
     cluster.wish = {
       more: {
-        "/api/v1/nodes": list([
-          node("a", "2", { arch: "amd64" }),
-          node("b", "2", { arch: "arm64" }),
-          node("c", "2", { arch: "amd64" }),
-          node("d", "2", { arch: "s390x" }),
+        "/api/v1/nodes": listedObjects([
+          clusterNode("a", "2", { arch: "amd64" }),
+          clusterNode("b", "2", { arch: "arm64" }),
+          clusterNode("c", "2", { arch: "amd64" }),
+          clusterNode("d", "2", { arch: "s390x" }),
         ]),
-        "/api/v1/pods": list([daemonPod("c", "cni"), daemonPod("c", "old")]),
-        "/apis/apps/v1/daemonsets": list([
+        "/api/v1/pods": listedObjects([daemonPod("c", "cni"), daemonPod("c", "old")]),
+        "/apis/apps/v1/daemonsets": listedObjects([
           multus("old", "100Mi", "amd64"),
           multus("new", "200Mi", "arm64"),
-          daemonSet({
+          clusterDaemonSet({
             name: "cni",
             image: "levee",
             limits: { memory: "64Mi", cpu: "100m" },

@@ -80,117 +80,112 @@ function expectWholeLines(err: string): void {
   expect(lines.length).toBeGreaterThan(0);
 }
 
+/** What is wrong, the file, and what is said. */
+const mistakes: [string, string, string][] = [
+  [
+    "pods: 5",
+    good.replace("pods:\n  - name: web\n    count: 4\n    networks: [lan]", "pods: 5"),
+    "6: pods is 5: it must be a list, such as",
+  ],
+  [
+    "a count",
+    good.replace("count: 4", "count: many"),
+    '8: pods[0].count is "many": it must be a whole number from 1 to 5000, such as 219',
+  ],
+  [
+    "a key",
+    good.replace("count: 4", "cuont: 4"),
+    "8: pods[0].cuont is 4, and is not a field: the fields here are name, namespace, count",
+  ],
+  ["a missing one", "nodes: [{name: a}]\npods: [{name: b}]\n", "1: name is missing: add it, such as A rack comes back"],
+  ["a key twice", `${good}name: again\n`, '10: name is "again", and is there twice: remove one'],
+  [
+    "a network",
+    good.replace("networks: [lan]\npods", "networks: [dmz]\npods"),
+    '9: pods[0].networks[0] is "lan", which is not in networks: they are dmz',
+  ],
+  ["a node", good.replace("count: 4", "nodes: [agent]"), '8: pods[0].nodes[0] is "agent": it must be one of node'],
+  [
+    "a time",
+    `${good}promises: {criticalWithin: 3}\n`,
+    "10: promises.criticalWithin is 3: it must be a time with its unit, ms, s, m or h, such as 3s",
+  ],
+  [
+    "a size",
+    `${good}daemon: {limit: 50MB}\n`,
+    '10: daemon.limit is "50MB": it must be a number of bytes, or one with Ki, Mi or Gi, such as 50Mi',
+  ],
+  ["a CPU", `${good}daemon: {cpu: fast}\n`, '10: daemon.cpu is "fast": it must be a number of cores'],
+  [
+    "a choice",
+    `${good}faults: [{kind: earthquake}]\n`,
+    '10: faults[0].kind is "earthquake": it must be one of kill-daemon, ',
+  ],
+  [
+    "a fault's network",
+    `${good}faults: [{kind: network-hangs}]\n`,
+    '10: faults[0].kind is "network-hangs" without network: add one of lan',
+  ],
+  [
+    "a network too many",
+    `${good}faults: [{kind: api-away, network: lan}]\n`,
+    '10: faults[0].network is "lan", which does not fit api-away: leave it out',
+  ],
+  [
+    "every of what lasts",
+    `${good}faults: [{kind: disk-full, every: 2s}]\n`,
+    '10: faults[0].every is "2s", which does not fit disk-full, which lasts: leave it out',
+  ],
+  [
+    "for without every",
+    `${good}faults: [{kind: kill-daemon, for: 2s}]\n`,
+    '10: faults[0].for is "2s" without every: add it, or leave this out',
+  ],
+  [
+    "too often",
+    `${good}faults: [{kind: kill-daemon, every: 1ms}]\n`,
+    "10: faults[0].every is 1ms: it must be at least 100ms",
+  ],
+  [
+    "a delete too early",
+    good.replace("count: 4", "at: 9s\n    deleteAt: 3s"),
+    '9: pods[0].deleteAt is "3s", which is before at: pods are deleted after they have come',
+  ],
+  [
+    "a name twice",
+    good.replace("networks: [lan]\npods:", "networks: [lan]\npods:\n  - name: web"),
+    "8: pods[1] has the name default/web, which is there already",
+  ],
+  [
+    "a node's name twice",
+    good.replace("networks: [lan]\npods", "  - name: node\nnetworks: [lan]\npods"),
+    "5: nodes[1] has the name node, which is there already: give it another one",
+  ],
+  [
+    "how long deletes take, without any",
+    good.replace("count: 4", "deleteOver: 3s"),
+    '8: pods[0].deleteOver is "3s" without deleteAt: add it, or leave this out',
+  ],
+  ["a flag", good.replace("count: 4", "critical: yes please"), '8: pods[0].critical is "yes please": it must be true'],
+  ["a null", good.replace("count: 4", "count:"), "8: pods[0].count is empty: it must be a whole number"],
+  ["a list of no names", good.replace("networks: [lan]\npods", "networks: []\npods"), "5: networks is an empty list"],
+  ["an object too many", `${good}seed: {of: chance}\n`, "10: seed is an object: it must be a whole number"],
+  [
+    "a fault's network that is not there",
+    `${good}faults: [{kind: network-slow, network: wan}]\n`,
+    '10: faults[0].network is "wan", which is not in networks: they are lan',
+  ],
+  [
+    "a network for an instant",
+    `${good}faults: [{kind: cut-power, network: lan}]\n`,
+    '10: faults[0].network is "lan", which does not fit cut-power: leave it out',
+  ],
+  ["no YAML", "name: [\n", '1: the file has "name: [", which is not YAML: '],
+  ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
+];
+
 describe("a mistake is named with line, field, value and remedy", () => {
-  test.each([
-    [
-      "pods: 5",
-      good.replace("pods:\n  - name: web\n    count: 4\n    networks: [lan]", "pods: 5"),
-      "6: pods is 5: it must be a list, such as",
-    ],
-    [
-      "a count",
-      good.replace("count: 4", "count: many"),
-      '8: pods[0].count is "many": it must be a whole number from 1 to 5000, such as 219',
-    ],
-    [
-      "a key",
-      good.replace("count: 4", "cuont: 4"),
-      "8: pods[0].cuont is 4, and is not a field: the fields here are name, namespace, count",
-    ],
-    [
-      "a missing one",
-      "nodes: [{name: a}]\npods: [{name: b}]\n",
-      "1: name is missing: add it, such as A rack comes back",
-    ],
-    ["a key twice", `${good}name: again\n`, '10: name is "again", and is there twice: remove one'],
-    [
-      "a network",
-      good.replace("networks: [lan]\npods", "networks: [dmz]\npods"),
-      '9: pods[0].networks[0] is "lan", which is not in networks: they are dmz',
-    ],
-    ["a node", good.replace("count: 4", "nodes: [agent]"), '8: pods[0].nodes[0] is "agent": it must be one of node'],
-    [
-      "a time",
-      `${good}promises: {criticalWithin: 3}\n`,
-      "10: promises.criticalWithin is 3: it must be a time with its unit, ms, s, m or h, such as 3s",
-    ],
-    [
-      "a size",
-      `${good}daemon: {limit: 50MB}\n`,
-      '10: daemon.limit is "50MB": it must be a number of bytes, or one with Ki, Mi or Gi, such as 50Mi',
-    ],
-    ["a CPU", `${good}daemon: {cpu: fast}\n`, '10: daemon.cpu is "fast": it must be a number of cores'],
-    [
-      "a choice",
-      `${good}faults: [{kind: earthquake}]\n`,
-      '10: faults[0].kind is "earthquake": it must be one of kill-daemon, ',
-    ],
-    [
-      "a fault's network",
-      `${good}faults: [{kind: network-hangs}]\n`,
-      '10: faults[0].kind is "network-hangs" without network: add one of lan',
-    ],
-    [
-      "a network too many",
-      `${good}faults: [{kind: api-away, network: lan}]\n`,
-      '10: faults[0].network is "lan", which does not fit api-away: leave it out',
-    ],
-    [
-      "every of what lasts",
-      `${good}faults: [{kind: disk-full, every: 2s}]\n`,
-      '10: faults[0].every is "2s", which does not fit disk-full, which lasts: leave it out',
-    ],
-    [
-      "for without every",
-      `${good}faults: [{kind: kill-daemon, for: 2s}]\n`,
-      '10: faults[0].for is "2s" without every: add it, or leave this out',
-    ],
-    [
-      "too often",
-      `${good}faults: [{kind: kill-daemon, every: 1ms}]\n`,
-      "10: faults[0].every is 1ms: it must be at least 100ms",
-    ],
-    [
-      "a delete too early",
-      good.replace("count: 4", "at: 9s\n    deleteAt: 3s"),
-      '9: pods[0].deleteAt is "3s", which is before at: pods are deleted after they have come',
-    ],
-    [
-      "a name twice",
-      good.replace("networks: [lan]\npods:", "networks: [lan]\npods:\n  - name: web"),
-      "8: pods[1] has the name default/web, which is there already",
-    ],
-    [
-      "a node's name twice",
-      good.replace("networks: [lan]\npods", "  - name: node\nnetworks: [lan]\npods"),
-      "5: nodes[1] has the name node, which is there already: give it another one",
-    ],
-    [
-      "how long deletes take, without any",
-      good.replace("count: 4", "deleteOver: 3s"),
-      '8: pods[0].deleteOver is "3s" without deleteAt: add it, or leave this out',
-    ],
-    [
-      "a flag",
-      good.replace("count: 4", "critical: yes please"),
-      '8: pods[0].critical is "yes please": it must be true',
-    ],
-    ["a null", good.replace("count: 4", "count:"), "8: pods[0].count is empty: it must be a whole number"],
-    ["a list of no names", good.replace("networks: [lan]\npods", "networks: []\npods"), "5: networks is an empty list"],
-    ["an object too many", `${good}seed: {of: chance}\n`, "10: seed is an object: it must be a whole number"],
-    [
-      "a fault's network that is not there",
-      `${good}faults: [{kind: network-slow, network: wan}]\n`,
-      '10: faults[0].network is "wan", which is not in networks: they are lan',
-    ],
-    [
-      "a network for an instant",
-      `${good}faults: [{kind: cut-power, network: lan}]\n`,
-      '10: faults[0].network is "lan", which does not fit cut-power: leave it out',
-    ],
-    ["no YAML", "name: [\n", '1: the file has "name: [", which is not YAML: '],
-    ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
-  ])("%s", async (_, text, message) => {
+  test.each(mistakes)("%s", async (_, text, message) => {
     const { status, out, err } = await run(text);
     expect([status, out]).toEqual([2, ""]);
     expect(err).toContain(`scenario.yaml:`);
