@@ -131,7 +131,7 @@ export class GuardRules {
     const decisions = coveringDecisions(api.objects("decisions"), write);
     const running = decisions.filter(({ status }) => status?.phase === "Running" || nowMs - sentMs > graceMs);
     const untilMs = sentMs - (sentMs - this.#troubledMs < 60_000 ? troubledGraceMs : graceMs);
-    const problems = running.map((decision) => this.#words.problem(decision, untilMs));
+    const problems = running.map((decision) => this.#words.problem(decision, { untilMs, sentMs }));
     if (problems.every((problem) => problem !== undefined)) {
       const why =
         problems[0] ?? `no running Decision is about it: ${decisions.map(({ status }) => status?.phase).join()}`;

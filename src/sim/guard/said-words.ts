@@ -32,10 +32,16 @@ export class SaidWords {
     if (operation === "DELETE") for (const word of this.#words) if (word.name === name) word.goneMs ??= nowMs;
   }
 
-  /** Why this Decision must not be carried out by what was said until then; undefined when it may. */
-  problem({ metadata, spec, status }: Decision, untilMs: number): string | undefined {
+  /**
+   * Why a change for this Decision must not have been sent, by what was said until `untilMs`; undefined when it may. A word
+   * that was taken back before `sentMs` may have come and gone unheard. A guard that has heard it has written that down.
+   */
+  problem(
+    { metadata, spec, status }: Decision,
+    { untilMs, sentMs }: { readonly untilMs: number; readonly sentMs: number },
+  ): string | undefined {
     const ours = this.#words.filter(({ decisionUid }) => decisionUid === metadata.uid);
-    const heard = ours.filter(({ bornMs, goneMs = Infinity }) => bornMs < untilMs && goneMs > untilMs);
+    const heard = ours.filter(({ bornMs, goneMs = Infinity }) => bornMs < untilMs && goneMs > sentMs);
     const hashes = new Set([spec.planHash, ...(spec.revisions ?? []).map(({ planHash }) => planHash)]);
     const rejection = heard.find(({ verdict, planHash }) => verdict === "Reject" && hashes.has(planHash));
     if (rejection !== undefined) return `${rejection.name} has rejected it`;
