@@ -2,9 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { ClusterToSimulate } from "../../src/cli/sim/from-cluster/cluster-to-simulate.fixture.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 
-/** Ctrl-C on `npm run sim`: it ends with what is known so far. */
+/** Ctrl-C on `npm run sim` and `levee sim`: they end with what is known so far. */
 const root = resolve(import.meta.dirname, "../..");
 const copy = mkdtempSync(join(tmpdir(), "levee-interrupt-"));
 
@@ -17,8 +18,14 @@ interface Ended {
 }
 
 /** Sends SIGINT when standard error has these words. */
-async function interruptedAt(words: string, cwd: string, ...args: readonly string[]): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, "scripts/sim.ts", ...args], { cwd, stdout: "pipe", stderr: "pipe" });
+function interruptedAt(words: string, cwd: string, ...args: readonly string[]): Promise<Ended> {
+  return endedAt(
+    words,
+    Bun.spawn([process.execPath, "scripts/sim.ts", ...args], { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" }),
+  );
+}
+
+async function endedAt(words: string, child: Bun.Subprocess<"ignore", "pipe", "pipe">): Promise<Ended> {
   const out = new Response(child.stdout).text();
   const decoder = new TextDecoder();
   let err = "";
@@ -30,7 +37,35 @@ async function interruptedAt(words: string, cwd: string, ...args: readonly strin
   return { exitCode: await child.exited, out: await out, err };
 }
 
-describe("SIGINT", () => {
+describe("SIGINT to levee sim", () => {
+  const levee = join(root, "dist/levee");
+
+  test("ends a storm with what was attached by then", async () => {
+    const storm = ["sim", "storm", "--nodes", "1", "--pods", "4000"];
+    const child = Bun.spawn([levee, ...storm], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const { exitCode, out } = await endedAt("pods attached (", child);
+    expect(out).toContain("ended early, this is what was known by then");
+    expect(exitCode).toBe(130);
+  }, 60_000);
+
+  test("ends --from-cluster with the nodes that are done", async () => {
+    const cluster = await ClusterToSimulate.start();
+    cluster.wish = { pods: { agent1: 3, agent2: 2_000 } };
+    const child = Bun.spawn([levee, ...cluster.argvOf("--max-pods", "16")], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const { exitCode, out, err } = await endedAt("pods at 50 MiB with levee on agent2", child);
+    await cluster.stop();
+    expect(out).toContain("node agent1 holds 3 pods at once");
+    expect(out).not.toContain("node agent2");
+    expect(err).toContain("Interrupted after 1 of 2 nodes");
+    expect(exitCode).toBe(130);
+  }, 60_000);
+});
+
+describe("SIGINT to npm run sim", () => {
   test("ends the seeds with how many were played", async () => {
     const { exitCode, out } = await interruptedAt("of 100000 seeds", root, "--seeds", "100000");
     expect(out).toMatch(

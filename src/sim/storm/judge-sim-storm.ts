@@ -25,7 +25,7 @@ function brokenTexts({ plan, records, nodes }: Omit<SimStormEnd, "broken">): rea
     ...said(late.length > 0, `${late.length} pods waited longer than ${seconds(plan.timeoutMs)}`),
     ...said(
       critical.length > 0,
-      `${critical.length} critical pods waited longer than ${seconds(plan.criticalWithinMs)}, the longest ${seconds(longestMs)}`,
+      `${critical.length} critical ${critical.length === 1 ? "pod" : "pods"} waited longer than ${seconds(plan.criticalWithinMs)}, the longest ${seconds(longestMs)}`,
     ),
     ...said(
       killed.length > 0,
