@@ -15,6 +15,8 @@ const leaseMs = 15_000;
 /** From reading people's words to the write behind it, when all is well, and when the server is slow or refuses. */
 const graceMs = 500;
 const troubledGraceMs = 20_000;
+/** Words count from 5 s after their policy came; times of objects are whole seconds, and we look every few seconds. */
+const policyAgeMs = 6_000;
 /** Clocks differ by this much. */
 const skewMs = 4_000;
 /** A look begins with the facts, and may wait for a slow server before it writes. */
@@ -36,6 +38,7 @@ export class GuardRules {
   #troubledMs = Number.NEGATIVE_INFINITY;
   #removed = 0;
   #policyGoneMs: number | undefined;
+  #policyBackMs = Number.NEGATIVE_INFINITY;
   readonly #changes = new Map<string, number>();
   readonly #follows = new Map<string, number[]>();
   /** When an Allow last stood, by node. */
@@ -101,9 +104,15 @@ export class GuardRules {
     const { busyShare, answerMsMax, isAway, lagMs } = api.trouble;
     const isCut = guards.some(({ link }) => link.isCut || link.lateShare > 0);
     if (busyShare > 0 || answerMsMax > 100 || isAway || lagMs > 0 || isCut) this.#troubledMs = nowMs;
-    const isThere = api.get("validatingadmissionpolicybindings", "/levee-approval-names-its-author") !== undefined;
-    this.#policyGoneMs = isThere ? undefined : (this.#policyGoneMs ?? nowMs);
+    this.#lookForPolicy(nowMs);
     for (const node of this.#world.nodes) this.#gateStands(nowMs, node);
+  }
+
+  #lookForPolicy(nowMs: number): void {
+    const { api } = this.#world;
+    const isThere = api.get("validatingadmissionpolicybindings", "/levee-approval-names-its-author") !== undefined;
+    if (isThere && this.#policyGoneMs !== undefined) this.#policyBackMs = nowMs;
+    this.#policyGoneMs = isThere ? undefined : (this.#policyGoneMs ?? nowMs);
   }
 
   /** Called when all is calm again and had time to settle. */
@@ -131,7 +140,8 @@ export class GuardRules {
     const decisions = coveringDecisions(api.objects("decisions"), write);
     const running = decisions.filter(({ status }) => status?.phase === "Running" || nowMs - sentMs > graceMs);
     const untilMs = sentMs - (sentMs - this.#troubledMs < 60_000 ? troubledGraceMs : graceMs);
-    const problems = running.map((decision) => this.#words.problem(decision, { untilMs, sentMs }));
+    const fromMs = this.#policyBackMs + policyAgeMs;
+    const problems = running.map((decision) => this.#words.problem(decision, { fromMs, untilMs, sentMs }));
     if (problems.every((problem) => problem !== undefined)) {
       const why =
         problems[0] ?? `no running Decision is about it: ${decisions.map(({ status }) => status?.phase).join()}`;

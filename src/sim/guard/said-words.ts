@@ -12,6 +12,15 @@ interface SaidWord {
   goneMs: number | undefined;
 }
 
+/** Which words a guard must have heard before a change. */
+interface Hearing {
+  /** Words from before could be forged, as their policy was away: the guard says so, and waits for new ones. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** When the change was sent. */
+  readonly sentMs: number;
+}
+
 /** What people have said, and when it could be heard. */
 export class SaidWords {
   readonly #words: SaidWord[] = [];
@@ -33,15 +42,14 @@ export class SaidWords {
   }
 
   /**
-   * Why a change for this Decision must not have been sent, by what was said until `untilMs`; undefined when it may. A word
-   * that was taken back before `sentMs` may have come and gone unheard. A guard that has heard it has written that down.
+   * Why a change for this Decision must not have been sent, by what was said; undefined when it may. A word that was taken
+   * back before `sentMs` may have come and gone unheard. A guard that has heard it has written that down.
    */
-  problem(
-    { metadata, spec, status }: Decision,
-    { untilMs, sentMs }: { readonly untilMs: number; readonly sentMs: number },
-  ): string | undefined {
+  problem({ metadata, spec, status }: Decision, { fromMs, untilMs, sentMs }: Hearing): string | undefined {
     const ours = this.#words.filter(({ decisionUid }) => decisionUid === metadata.uid);
-    const heard = ours.filter(({ bornMs, goneMs = Infinity }) => bornMs < untilMs && goneMs > sentMs);
+    const heard = ours.filter(
+      ({ bornMs, goneMs = Infinity }) => bornMs >= fromMs && bornMs < untilMs && goneMs > sentMs,
+    );
     const hashes = new Set([spec.planHash, ...(spec.revisions ?? []).map(({ planHash }) => planHash)]);
     const rejection = heard.find(({ verdict, planHash }) => verdict === "Reject" && hashes.has(planHash));
     if (rejection !== undefined) return `${rejection.name} has rejected it`;
