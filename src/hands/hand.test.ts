@@ -238,7 +238,7 @@ test("links gives names, nothing for a path that leads nowhere, and an error whe
     ["errno", 13],
     ["message", "Cannot open it"],
   ]);
-  expect(await seen).toEqual({ names: ["lo", "net1"], isTruncated: false, users: undefined });
+  expect(await seen).toEqual({ names: ["lo", "net1"], isTruncated: false, users: undefined, addresses: [] });
   expect(await gone).toBeUndefined();
   expect(hidden).rejects.toMatchObject({ code: "io-failed", message: "Cannot open it" });
   expect(sent.map((frame) => [frame.type, textField(frame, "netns")])).toEqual([

@@ -4,7 +4,6 @@ import { LeveeError } from "../base/errors.ts";
 import type { ProcessIdentity } from "../base/identity.ts";
 import { encodeFrame, numberField, required, type Frame } from "../wire/frame.ts";
 import {
-  encodeLinks,
   encodeList,
   encodeReap,
   encodeRemove,
@@ -17,7 +16,7 @@ import {
   type SeenFile,
 } from "../wire/messages.ts";
 import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
-import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
+import { encodeLinks, readNetnsLinks, type LinksQuestion, type NetnsLinks } from "../wire/netns-links.ts";
 import { encodeScratch, readScratchPath } from "../wire/scratch-netns.ts";
 import { readOutcome, type FoundFile, type Outcome } from "../wire/outcome.ts";
 import type { HandChannel } from "./hand-channel.ts";
@@ -112,10 +111,10 @@ export class Hand {
   }
 
   /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
-  async links(netns: NetnsPath | "", countsUsers = false): Promise<NetnsLinks | undefined> {
+  async links(netns: NetnsPath | "", more: LinksQuestion = {}): Promise<NetnsLinks | undefined> {
     this.#require("links");
     const step = this.freeStep();
-    return lookResult(await this.ask(step, encodeLinks(step, netns, countsUsers), quick, readNetnsLinks));
+    return lookResult(await this.ask(step, encodeLinks(step, netns, more), quick, readNetnsLinks));
   }
 
   /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */

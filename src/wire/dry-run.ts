@@ -1,13 +1,22 @@
+import type { ContainerId } from "../base/brand.ts";
+
 /** Asking a daemon to try a network on its node, by `levee check network --dry-run`. */
 
 /** By this beginning of its container ID people know a dry run in leases, logs and `levee ls`. */
-export const dryRunMark = "levee-dry-run-";
+const dryRunMark = "levee-dry-run-";
+
+export function dryRunContainer(hex: string): ContainerId {
+  return `${dryRunMark}${hex}` as ContainerId; // a name that every plugin and file system takes
+}
 
 /** In this order. `look`: nothing was tried yet. `compare`: whether something is left of it. */
 export type DryRunStep = "look" | "ADD" | "CHECK" | "DEL" | "compare";
 
 export interface DryRunAnswer {
+  /** By which it is asked for. */
   readonly id: string;
+  /** With the mark: what leases, pools and `levee ls` call it. Older daemons do not say it. */
+  readonly containerId?: string;
   /** `namespace/name`. */
   readonly network: string;
   /** refused: nothing was tried, and nothing changed. */

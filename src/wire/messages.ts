@@ -188,15 +188,6 @@ export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
   return encodeFrame("STAT", [["step", step], ...paths.map((path): OutgoingField => ["path", path])]);
 }
 
-/** An empty `netns` is the hand's own namespace, which is the host's. */
-export function encodeLinks(step: number, netns: NetnsPath | "", countsUsers = false): Uint8Array {
-  return encodeFrame("LINKS", [
-    ["step", step],
-    ["netns", netns],
-    ["count_users", countsUsers ? true : undefined],
-  ]);
-}
-
 /** `after` is the last name of the previous page. */
 export function encodeList(step: number, folder: string, after?: string): Uint8Array {
   return encodeFrame("LIST", [

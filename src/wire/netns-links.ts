@@ -1,5 +1,13 @@
-import { bytesFields, flagField, numberField, type Frame } from "./frame.ts";
+import type { NetnsPath } from "../base/brand.ts";
+import { bytesFields, encodeFrame, flagField, numberField, type Frame } from "./frame.ts";
 import { readOutcome, type Outcome } from "./outcome.ts";
+
+/** What is asked beside the names of the interfaces. */
+export interface LinksQuestion {
+  readonly countsUsers?: boolean;
+  /** The interface whose addresses are asked for. */
+  readonly addressesOf?: string;
+}
 
 /** The network interfaces inside one namespace. */
 export interface NetnsLinks {
@@ -8,6 +16,8 @@ export interface NetnsLinks {
   readonly isTruncated: boolean;
   /** How many processes are in it, apart from the hand's own. Undefined when not asked, or when the hand cannot say. */
   readonly users: number | undefined;
+  /** Those of the interface that was asked about, `10.1.0.1/24`. None from a hand that does not know the question. */
+  readonly addresses?: readonly string[];
 }
 
 /** Whether the name is certainly not in the namespace. */
@@ -15,9 +25,32 @@ export function lacksLink({ names, isTruncated }: NetnsLinks, ifname: string): b
   return !isTruncated && !names.includes(ifname);
 }
 
+/** An empty `netns` is the hand's own namespace, which is the host's. */
+export function encodeLinks(
+  step: number,
+  netns: NetnsPath | "",
+  { countsUsers = false, addressesOf }: LinksQuestion = {},
+): Uint8Array {
+  return encodeFrame("LINKS", [
+    ["step", step],
+    ["netns", netns],
+    ["count_users", countsUsers ? true : undefined],
+    ["addresses_of", addressesOf],
+  ]);
+}
+
 export function readNetnsLinks(frame: Frame): { readonly value: NetnsLinks; readonly outcome: Outcome } {
   // The kernel allows names that are not UTF-8. Levee never looks for such a name.
-  const names = bytesFields(frame, "link").map((name) => Buffer.from(name).toString("utf8"));
-  const value = { names, isTruncated: flagField(frame, "truncated"), users: numberField(frame, "users") };
+  const names = bytesFields(frame, "link").map(textOf);
+  const value = {
+    names,
+    isTruncated: flagField(frame, "truncated"),
+    users: numberField(frame, "users"),
+    addresses: bytesFields(frame, "address").map(textOf),
+  };
   return { value, outcome: readOutcome(frame) };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("utf8");
 }

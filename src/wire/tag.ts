@@ -75,6 +75,8 @@ export const tagNumber = {
   program: 82,
   built_in: 83,
   not_built_in: 84,
+  addresses_of: 85,
+  address: 86,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

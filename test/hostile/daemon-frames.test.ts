@@ -6,14 +6,8 @@ import { join } from "node:path";
 import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { FrameReader } from "../../src/wire/frame-reader.ts";
 import { bytesField, encodeFrame } from "../../src/wire/frame.ts";
-import {
-  encodeLinks,
-  encodeList,
-  encodeRemove,
-  encodeRun,
-  encodeStat,
-  encodeWelcome,
-} from "../../src/wire/messages.ts";
+import { encodeList, encodeRemove, encodeRun, encodeStat, encodeWelcome } from "../../src/wire/messages.ts";
+import { encodeLinks } from "../../src/wire/netns-links.ts";
 import { Sandbox } from "../shim/sandbox.ts";
 import { token } from "../shim/scripted-daemon.ts";
 import type { Exited } from "../shim/shim-process.ts";

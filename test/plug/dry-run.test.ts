@@ -29,6 +29,15 @@ function namesOf(links: string): readonly string[] {
   return (JSON.parse(links) as readonly { ifname: string }[]).map(({ ifname }) => ifname);
 }
 
+/** The kernel's own IPv6 address comes and goes with the ports. */
+function addressesOf(device: string): readonly string[] {
+  const [link] = JSON.parse(ip(["-j", "address", "show", "dev", device])) as readonly {
+    addr_info: readonly { local: string; prefixlen: number; scope: string }[];
+  }[];
+  const lasting = (link?.addr_info ?? []).filter(({ scope }) => scope !== "link");
+  return lasting.map(({ local, prefixlen }) => `${local}/${prefixlen}`);
+}
+
 async function checked(lab: Lab, ...args: readonly string[]): Promise<{ status: number | null; out: string }> {
   // Before the resident hand has looked at the host, nothing is known of a network.
   return await lab.until("the hand has looked at the host", async () => {
@@ -42,6 +51,8 @@ describe("a dry run with the real bridge and host-local", () => {
     await using bridge = realBridge("d");
     await using lab = await startNode(withReal);
     ip(["link", "add", bridge.device, "type", "bridge"]);
+    const gateways = [`${bridge.subnet}.1/24`, `${bridge.subnet6}1/64`];
+    for (const gateway of gateways) ip(["address", "add", gateway, "dev", bridge.device]);
     await lab.network("lan", bridge.conf("lan", { dataDir: ipamFolder(lab), withV6: true }));
     const { status, out } = await checked(lab, "lan", "--dry-run", "-o", "json");
     const { isGood, nodes } = JSON.parse(out) as { isGood: boolean; nodes: readonly unknown[] };
@@ -58,6 +69,28 @@ describe("a dry run with the real bridge and host-local", () => {
     // The pool has given nothing away: the next one can get an address of it as well.
     const again = await levee(lab, "check", "network", "default/lan", "--dry-run", "-o", "wide");
     expect(again.out).toMatch(/ready +passed .* ms/);
+    expect(addressesOf(bridge.device)).toEqual(gateways);
+  });
+
+  test("refuses a bridge that would get and keep a gateway's address, or lose one of its own", async () => {
+    await using bridge = realBridge("g");
+    await using lab = await startNode(withReal);
+    ip(["link", "add", bridge.device, "type", "bridge"]);
+    const conf = bridge.conf("lan", { dataDir: ipamFolder(lab), withV6: true });
+    await lab.network("lan", conf);
+    const bare = await dryRun(lab, "lan");
+    expect(addressesOf(bridge.device)).toEqual([]);
+    expect(bare).toMatchObject({ state: "refused", step: "look" });
+    expect(bare.reason).toContain(`bridge ${bridge.device} has no address ${bridge.subnet}.1/24`);
+    ip(["address", "add", `${bridge.subnet}.1/24`, "dev", bridge.device]);
+    expect((await dryRun(lab, "lan")).reason).toContain(`has no address ${bridge.subnet6}1/64`);
+    ip(["address", "add", `${bridge.subnet6}1/64`, "dev", bridge.device]);
+    expect(await dryRun(lab, "lan")).toMatchObject({ state: "passed" });
+    const own = `${bridge.subnet}.77/32`;
+    ip(["address", "add", own, "dev", bridge.device]);
+    await lab.network("forced", { ...conf, name: "forced", forceAddress: true });
+    expect((await dryRun(lab, "forced")).reason).toContain(`may take the address ${own} away`);
+    expect(addressesOf(bridge.device)).toContain(own);
   });
 
   test("refuses where the plugin would make the bridge, and the bridge stays missing", async () => {
@@ -82,6 +115,7 @@ describe("a dry run with the real bridge and host-local", () => {
     await using bridge = realBridge("f");
     await using lab = await startNode(withReal);
     ip(["link", "add", bridge.device, "type", "bridge"]);
+    ip(["address", "add", `${bridge.subnet}.1/24`, "dev", bridge.device]);
     const one = { subnet: `${bridge.subnet}.0/24`, rangeStart: `${bridge.subnet}.9`, rangeEnd: `${bridge.subnet}.9` };
     const conf = bridge.conf("lan", { dataDir: ipamFolder(lab) });
     await lab.network("lan", {
@@ -99,7 +133,7 @@ describe("a dry run with the real bridge and host-local", () => {
   });
 });
 
-describe("a dry run", () => {
+describe("a dry run that is refused", () => {
   test("of a network that needs a device is refused with the reason", async () => {
     await using lab = await startNode({ withHand: true });
     const conf = { cniVersion: "1.0.0", name: "vf", ...lab.conf("second") };
@@ -110,6 +144,40 @@ describe("a dry run", () => {
     const { id } = await beginDryRun(lab, "nowhere");
     expect(await untilDryRunEnded(lab, id)).toMatchObject({ state: "refused", step: "look" });
     expect(await lab.calls()).toEqual([]);
+  });
+
+  test("of a network with fixed addresses or a fixed MAC address is refused with the reason", async () => {
+    await using lab = await startNode({ withHand: true });
+    const base = { cniVersion: "1.0.0", ...lab.conf("second") };
+    const ipam = { type: "static", addresses: [{ address: "10.9.0.7/24" }] };
+    await lab.network("fixed", { ...base, name: "fixed", ipam });
+    const said = await dryRun(lab, "fixed");
+    expect(said).toMatchObject({ state: "refused", step: "look", reason: expect.stringContaining("its IPAM static") });
+    const mac = "02:00:00:00:00:07";
+    for (const [name, more] of [
+      ["top", { mac }],
+      ["args", { args: { cni: { mac } } }],
+    ] as const) {
+      await lab.network(name, {
+        cniVersion: "1.0.0",
+        name,
+        plugins: [lab.conf("first"), { ...lab.conf("second"), ...more }],
+      });
+      expect((await dryRun(lab, name)).reason).toContain(`its plugin second sets the fixed MAC address ${mac}`);
+    }
+    expect(await lab.calls()).toEqual([]);
+  });
+});
+
+describe("a dry run", () => {
+  test("tells the container ID that its plugins get", async () => {
+    await using lab = await startNode({ withHand: true });
+    await lab.network("lan", { cniVersion: "1.0.0", name: "lan", ...lab.conf("second") });
+    const { state, containerId } = await dryRun(lab, "lan");
+    const calls = await lab.calls();
+    expect(state).toBe("passed");
+    expect(new Set(calls.map((call) => call.containerId))).toEqual(new Set([String(containerId)]));
+    expect(containerId).toStartWith("levee-dry-run-");
   });
 
   test("of a name that the primary network has too tries the definition; of the primary alone it is refused", async () => {

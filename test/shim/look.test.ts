@@ -5,8 +5,8 @@ import { basename } from "node:path";
 import type { NetnsPath } from "../../src/base/brand.ts";
 import type { Frame } from "../../src/wire/frame.ts";
 import { readFolderPage } from "../../src/wire/folder-page.ts";
-import { encodeLinks, encodeList } from "../../src/wire/messages.ts";
-import { readNetnsLinks } from "../../src/wire/netns-links.ts";
+import { encodeList } from "../../src/wire/messages.ts";
+import { encodeLinks, readNetnsLinks } from "../../src/wire/netns-links.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
 import { hostLinks, ipIn, lasting } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";
@@ -41,11 +41,26 @@ test("LINKS: the resident hand names the interfaces of any namespace, and of the
   expect(host).not.toContain("a-name-of-15-by");
 });
 
+test("LINKS: the addresses of one interface are told when the daemon asks, also of one that is down", async () => {
+  const peer = await resident();
+  const netns = sandbox.netns("addresses");
+  ipIn(netns, "link", "add", "br0", "type", "bridge");
+  for (const address of ["10.1.0.1/24", "10.2.0.7/32", "fd00:1::1/64"])
+    ipIn(netns, "address", "add", address, "dev", "br0");
+  const addresses = async (step: number, addressesOf?: string): Promise<readonly string[] | undefined> => {
+    const more = addressesOf === undefined ? {} : { addressesOf };
+    return readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, more))).value.addresses;
+  };
+  expect((await addresses(1, "br0"))?.toSorted()).toEqual(["10.1.0.1/24", "10.2.0.7/32", "fd00:1::1/64"]);
+  expect(await addresses(2, "br1")).toEqual([]);
+  expect(await addresses(3)).toEqual([]);
+});
+
 test("LINKS: the processes in a namespace are counted when the daemon asks, without the hand's own", async () => {
   const peer = await resident();
   const netns = sandbox.netns("users");
   const users = async (step: number): Promise<number | undefined> =>
-    readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, true))).value.users;
+    readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, { countsUsers: true }))).value.users;
   expect(await users(1)).toBe(0);
   const inside = spawn("ip", ["netns", "exec", basename(netns), "sh", "-c", "sleep 600 & echo; wait"], {
     detached: true,
@@ -66,7 +81,7 @@ test("LINKS: processes that end meanwhile do not fail the count", async () => {
   );
   try {
     for (let step = 1; step <= 60; step += 1) {
-      const { value, outcome } = readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, true)));
+      const { value, outcome } = readNetnsLinks(await outcomeOf(peer, encodeLinks(step, netns, { countsUsers: true })));
       expect({ users: value.users, message: outcome.message }).toEqual({ users: 0, message: "" });
     }
   } finally {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readlinkSync } from "node:fs";
-import { encodeLinks, encodeRun, encodeStat, readHandIdentity } from "../../src/wire/messages.ts";
-import { readNetnsLinks } from "../../src/wire/netns-links.ts";
+import { encodeRun, encodeStat, readHandIdentity } from "../../src/wire/messages.ts";
+import { encodeLinks, readNetnsLinks } from "../../src/wire/netns-links.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
 import { hostLinks, ipIn, lasting } from "./sandbox.ts";
 import type { Peer } from "./scripted-daemon.ts";

@@ -30,9 +30,18 @@ use go::print::Print;
 use result::CniResult;
 
 use crate::cni::verb::Verb;
+use crate::net::netlink::Netlink;
 
 /// The code of an error for which CNI has none, as in the upstream programs.
 const INTERNAL: u32 = 999;
+
+/// The addresses of a link, as `bridge` sees them: also of one without carrier.
+pub fn addresses_of(link: &str) -> io::Result<Vec<String>> {
+    let netlink = Netlink::open()?;
+    let index = kernel::links::link_by_name(&netlink, link)?.index;
+    let found = kernel::addresses::addresses(&netlink, index, 0)?;
+    Ok(found.iter().map(|address| address.cidr.to_string()).collect())
+}
 
 /// Why a built-in plugin leaves a call to the program.
 #[derive(Debug, PartialEq)]

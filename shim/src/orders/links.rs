@@ -1,10 +1,11 @@
-//! LINKS: the names of the interfaces inside a network namespace, and how many processes use them.
+//! LINKS: the names of the interfaces inside a network namespace, the addresses of one, and how many processes use them.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 
 use crate::base::identity::{process_stat, Inode, NetnsIdentity};
+use crate::builtin::addresses_of;
 use crate::net::netlink::{attributes, message, Netlink, NLM_F_DUMP, NLM_F_REQUEST, RTM_GETLINK, RTM_NEWLINK};
 use crate::net::netns;
 use crate::orders::forked_job::{About, ForkedJob, Found};
@@ -15,6 +16,8 @@ use crate::wire::tag;
 
 /// An outcome with its step and its flag stays below the 4,096 fields of a frame. No node has that many interfaces.
 const LINKS_MAX: usize = 4_000;
+/// Together with the names they fit into a frame. No bridge has that many.
+const ADDRESSES_MAX: usize = 64;
 /// Two equal lists in a row are the truth. On a busy host each may differ from the one before.
 const LOOKS_MAX: u32 = 6;
 /// `struct ifinfomsg`.
@@ -32,6 +35,8 @@ pub struct LinksOrder {
     pub netns: String,
     /// Whether the daemon asks for the processes in the namespace. That reads all of /proc.
     pub counts_users: bool,
+    /// The interface whose addresses the daemon asks for.
+    pub addresses_of: Option<String>,
 }
 
 impl LinksOrder {
@@ -40,6 +45,7 @@ impl LinksOrder {
             step: frame.step()?,
             netns: frame.required_text(tag::NETNS)?,
             counts_users: frame.flag(tag::COUNT_USERS)?,
+            addresses_of: frame.text(tag::ADDRESSES_OF)?,
         })
     }
 
@@ -69,6 +75,7 @@ fn work(order: &LinksOrder, expected: Option<NetnsIdentity>) -> Found {
     })?;
     let fields = names.iter().take(LINKS_MAX).fold(Fields::new(), |fields, name| fields.bytes(tag::LINK, name));
     let fields = fields.flag(tag::TRUNCATED, !is_whole || names.len() > LINKS_MAX);
+    let fields = with_addresses(fields, order, &names)?;
     if !order.counts_users {
         return Ok(fields);
     }
@@ -76,6 +83,18 @@ fn work(order: &LinksOrder, expected: Option<NetnsIdentity>) -> Found {
         (sys::errno_of(&error), format!("Cannot count the processes in {}: {}", order.netns, sys::error_text(&error)))
     })?;
     Ok(fields.number(tag::USERS, users))
+}
+
+/// An interface that is not there has no addresses.
+fn with_addresses(fields: Fields, order: &LinksOrder, names: &BTreeSet<Vec<u8>>) -> Result<Fields, (i32, String)> {
+    let link = match &order.addresses_of {
+        Some(link) if names.contains(link.as_bytes()) => link,
+        _ => return Ok(fields),
+    };
+    let found = addresses_of(link).map_err(|error| {
+        (sys::errno_of(&error), format!("Cannot list the addresses of {}: {}", link, sys::error_text(&error)))
+    })?;
+    Ok(found.iter().take(ADDRESSES_MAX).fold(fields, |fields, address| fields.text(tag::ADDRESS, address)))
 }
 
 /// How many processes are in this process's network namespace, apart from those of the hand.
@@ -148,7 +167,8 @@ mod tests {
     #[test]
     fn a_call_looks_into_its_own_namespace_only() {
         let rules = Rules::Call { container_id: "c1".to_string(), netns: "/run/netns/a".to_string() };
-        let order = |netns: &str| LinksOrder { step: 1, netns: netns.to_string(), counts_users: false };
+        let order =
+            |netns: &str| LinksOrder { step: 1, netns: netns.to_string(), counts_users: false, addresses_of: None };
         assert_eq!(order("/run/netns/a").refusal(&rules), None);
         assert!(order("/run/netns/b").refusal(&rules).is_some());
         assert!(order("").refusal(&rules).is_some());
@@ -181,5 +201,19 @@ mod tests {
     fn the_loopback_is_everywhere() {
         assert!(names_here().unwrap().0.contains(b"lo".as_slice()));
         assert!(names_by_netlink().unwrap().contains(b"lo".as_slice()));
+    }
+
+    #[test]
+    fn the_addresses_of_one_link_come_when_they_are_asked_for() {
+        let order = |addresses_of: Option<&str>| {
+            let netns = String::new();
+            LinksOrder { step: 1, netns, counts_users: false, addresses_of: addresses_of.map(str::to_string) }
+        };
+        let names = names_here().unwrap().0;
+        let bytes = |of| with_addresses(Fields::new(), &order(of), &names).unwrap().into_bytes();
+        assert_eq!(bytes(None), Fields::new().into_bytes());
+        assert_eq!(bytes(Some("nosuchlink")), Fields::new().into_bytes());
+        let own = bytes(Some("lo"));
+        assert!(own.windows(11).any(|part| part == b"127.0.0.1/8"), "{:?}", own);
     }
 }

@@ -73,3 +73,5 @@ pub const BUILTIN: u8 = 81;
 pub const PROGRAM: u8 = 82;
 pub const BUILT_IN: u8 = 83;
 pub const NOT_BUILT_IN: u8 = 84;
+pub const ADDRESSES_OF: u8 = 85;
+pub const ADDRESS: u8 = 86;

@@ -35,7 +35,8 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
         "\nEach node's resident hand has looked for the plugins, interfaces, bridge, uplink and VLAN of the network.",
         "With --dry-run it then tries the network where it is ready: a real ADD, CHECK and DEL, which takes an address",
         "for a moment. One at a time on a node, and not while its pods wait for their networks.",
-        "Exit status 0 only if the network is ready on every node that was asked.",
+        "Exit status 0 only if the network is ready on every node that was asked, and passed with --dry-run.",
+        "A doubt, such as an address of the host in the range, does not fail it: STATE is ready, and WHY names the doubt.",
         examples(
           "levee check network kubevirt-vms/prod-vlan57 --all",
           "levee check network prod-vlan57 --node worker-1 worker-2 -o wide",

@@ -34,9 +34,19 @@ function refusal(status: number): KubeError {
 
 const passed = { network: "prod/lan", state: "passed", step: "compare", reason: "", remedy: "", tookMs: 9 };
 const answers: Readonly<Record<string, object>> = {
-  a: { ...passed, id: "0a", addresses: [] },
-  b: { ...passed, id: "0b", addresses: [] },
-  c: { ...passed, id: "0c", state: "failed", step: "ADD", reason: "no address", addresses: [] },
+  a: { ...passed, id: "prod/check-1", containerId: "levee-dry-run-0a", addresses: [] },
+  b: { ...passed, id: "prod/check-1", containerId: "levee-dry-run-0b", addresses: [] },
+  // An older daemon does not name the container.
+  old: { ...passed, id: "prod/check-1", addresses: [] },
+  c: {
+    ...passed,
+    id: "prod/check-1",
+    containerId: "levee-dry-run-0c",
+    state: "failed",
+    step: "ADD",
+    reason: "no address",
+    addresses: [],
+  },
 };
 
 function pool(range: string, holders: Readonly<Record<string, string>>): unknown {
@@ -72,6 +82,10 @@ test.each([
   ["this user may not see its pools", 403],
 ] as const)("dryRunNodes: passed stays passed where %s", async (_what, pools) => {
   expect(await resultsOf(pools)).toEqual(["a passed", "b passed", "c failed at ADD no address"]);
+});
+
+test("dryRunNodes takes the word of an older daemon, which does not name its container", async () => {
+  expect(await resultsOf([[pool("10.1.0.0/24", { "5": "levee-dry-run-0a" })]], ["old"])).toEqual(["old passed"]);
 });
 
 test("dryRunNodes asks for no pool where nothing has passed, and removes its request in any case", async () => {

@@ -1,5 +1,5 @@
 import { KubeError, kubeStatusOf, metadataOnly } from "../../kube/client/api.ts";
-import { dryRunMark, dryRunObject, dryRunsPath, type DryRunAnswer } from "../../wire/dry-run.ts";
+import { dryRunObject, dryRunsPath, type DryRunAnswer } from "../../wire/dry-run.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { askNode, type NodesAsking } from "../cluster/ask-node.ts";
@@ -37,8 +37,7 @@ async function withoutKept(
   results: ReadonlyMap<string, DryRunResult>,
   of: ClusterDryRun,
 ): Promise<ReadonlyMap<string, DryRunResult>> {
-  const idOf = ({ state, id }: DryRunResult): string =>
-    state === "passed" && id !== undefined ? `${dryRunMark}${id}` : "";
+  const idOf = ({ state, containerId = "" }: DryRunResult): string => (state === "passed" ? containerId : "");
   const ids = new Set([...results.values()].map(idOf).filter((id) => id !== ""));
   if (ids.size === 0) return results;
   const held = await poolLeases(of, ids);

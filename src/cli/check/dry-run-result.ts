@@ -2,7 +2,7 @@ import type { DryRunAnswer } from "../../wire/dry-run.ts";
 
 /** How the dry run of one network ended on one node. */
 export type DryRunResult = Pick<DryRunAnswer, "state" | "step" | "reason" | "remedy" | "addresses" | "tookMs"> &
-  Partial<Pick<DryRunAnswer, "id">>;
+  Pick<DryRunAnswer, "containerId">;
 
 /** The daemon answers at once and works in the background. */
 export const pollMs = 250;

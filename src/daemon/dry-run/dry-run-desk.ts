@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { GivenUp } from "../../base/given-up.ts";
 import type { Logger } from "../../base/log.ts";
-import type { DryRunAnswer, DryRunStep } from "../../wire/dry-run.ts";
+import { dryRunContainer, type DryRunAnswer, type DryRunStep } from "../../wire/dry-run.ts";
 import type { DryRun, Trial } from "./dry-run.ts";
 
 interface DryRunDeskNeeds {
@@ -37,10 +37,13 @@ export class DryRunDesk {
     if (this.#isStopped) throw new LeveeError("try-later", `Cannot try ${network}: the daemon ends`);
     if (this.#running !== undefined)
       throw new LeveeError("try-later", `Cannot try ${network} now: ${this.#running.network} is being tried here`);
-    const started: DryRunAnswer = { id, network, state: "running", step: "look", ...nothingYet };
+    const containerId = dryRunContainer(this.#newId());
+    const started: DryRunAnswer = { id, containerId, network, state: "running", step: "look", ...nothingYet };
     this.#keep(started);
     const givenUp = new GivenUp();
-    const ended = this.#run({ namespace, name, givenUp }, started).finally(() => (this.#running = undefined));
+    const ended = this.#run({ namespace, name, containerId, givenUp }, started).finally(
+      () => (this.#running = undefined),
+    );
     this.#running = { network, givenUp, ended };
     return started;
   }
@@ -57,7 +60,7 @@ export class DryRunDesk {
   }
 
   /** Never rejects. */
-  async #run(of: NetworkToTry & { readonly givenUp: GivenUp }, started: DryRunAnswer): Promise<void> {
+  async #run(of: Omit<Trial, "begins" | "took">, started: DryRunAnswer): Promise<void> {
     const { clock, logger, dryRun } = this.#needs;
     const beganMs = clock.monotonicMs();
     let now = started;
@@ -65,7 +68,6 @@ export class DryRunDesk {
       this.#keep((now = { ...now, ...more, tookMs: Math.round(clock.monotonicMs() - beganMs) }));
     const trial: Trial = {
       ...of,
-      id: this.#newId(),
       begins: (step) => change({ step }),
       took: (addresses) => change({ addresses }),
     };

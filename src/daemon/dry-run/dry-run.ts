@@ -10,7 +10,7 @@ import type { Hand } from "../../hands/hand.ts";
 import { runCheck } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import { dryRunMark, type DryRunStep } from "../../wire/dry-run.ts";
+import type { DryRunStep } from "../../wire/dry-run.ts";
 import { RunChains, type RunChainsNeeds } from "../attach/run-chains.ts";
 import { chainPlace } from "../chains/chain-place.ts";
 import { ChainReports } from "../chains/chain-reports.ts";
@@ -40,8 +40,7 @@ export interface DryRunNeeds extends DryRunPlanNeeds, Omit<RunChainsNeeds, "jour
 export interface Trial {
   readonly namespace: string;
   readonly name: string;
-  /** Hex. */
-  readonly id: string;
+  readonly containerId: ContainerId;
   readonly givenUp: GivenUp;
   /** The step that begins. From ADD on something may be done to the host. */
   begins(step: DryRunStep): void;
@@ -82,8 +81,8 @@ export class DryRun {
     const hand = this.#hand();
     const network = `${trial.namespace}/${trial.name}`;
     this.#refuseStorm(network);
-    const containerId = `${dryRunMark}${trial.id}` as ContainerId;
-    const chain = await planDryRun({ ...trial, containerId, hand, signal: trial.givenUp.signal }, this.#needs);
+    const { containerId } = trial;
+    const chain = await planDryRun({ ...trial, hand, signal: trial.givenUp.signal }, this.#needs);
     using permit = await this.#admit(network, trial);
     using netns = await hand.keepNetns(netnsMs);
     const now = await lookAtNetns(hand, netns.path);
@@ -93,7 +92,7 @@ export class DryRun {
     using _turn = await turns.take(containerId, holder, trial.givenUp);
     // It says nothing about the network to pods: a trial that fails holds none of them.
     const work = { trial, hand, now, reports: new ChainReports(permit).forUndo() };
-    await this.#attempt(work, this.#record(work, chain, containerId), before);
+    await this.#attempt(work, this.#record(work, chain), before);
   }
 
   async #attempt(work: Work, record: AttachmentRecord, before: Before): Promise<void> {
@@ -175,16 +174,17 @@ export class DryRun {
     if (sign !== undefined) throw new LeveeError("try-later", `Cannot try ${network} now: ${sign}`);
   }
 
-  async #admit(network: string, { id, givenUp }: Trial): Promise<Permit> {
+  async #admit(network: string, { containerId, givenUp }: Trial): Promise<Permit> {
     const late = (): LeveeError => new LeveeError("try-later", `Cannot try ${network} now: no slot is free`);
     using limit = deadline(this.#needs.clock, slotMs, late, givenUp.signal);
     // Without a namespace it is never critical.
-    const facts = { namespace: "", pod: `dry-run/${id}`, priority: undefined, networks: [network] };
+    const facts = { namespace: "", pod: `dry-run/${containerId}`, priority: undefined, networks: [network] };
     return await this.#needs.admission.admit({ kind: "attach", ...facts }, limit.signal);
   }
 
-  #record({ hand, now, trial }: Work, chain: Chain, containerId: ContainerId): AttachmentRecord {
+  #record({ hand, now, trial }: Work, chain: Chain): AttachmentRecord {
     const { clock, bootId } = this.#needs;
+    const { containerId } = trial;
     const name = containerId as string as PodName;
     return {
       token: Buffer.from(clock.randomBytes(16)).toString("hex"),

@@ -37,7 +37,7 @@ export class Delivered {
       throw waits(record, "the runtime has its result, and the journal lost it");
     if (hasResult) return true;
     // The runtime may keep its results in another folder. Then only the processes tell.
-    const users = (await hand.links(netns, true))?.users;
+    const users = (await hand.links(netns, { countsUsers: true }))?.users;
     if (users === undefined) throw waits(record, `${hand.identity.software} cannot say whether its container runs`);
     if (users > 0) throw waits(record, `${users === 1 ? "a process is" : `${users} processes are`} in its namespace`);
     return false;
