@@ -123,6 +123,13 @@ export const lintCodes = {
       "The port's own VLAN is untagged, those of the trunk are tagged. One ID cannot be both, and the last one set wins.",
     todo: "Take the ID out of the trunk, or remove vlan.",
   },
+  LVN0403: {
+    severity: "note",
+    title: "a bridge has vlan or vlanTrunk, not both",
+    means:
+      "The bridge plugin of containernetworking/plugins before 1.8.0 refuses both together, so no pod gets the network there. Since 1.8.0, vlan is the VLAN of untagged frames beside the trunk. The same holds for cnv-bridge, which is made of it.",
+    todo: "Nothing if every node has 1.8.0 or newer. Else remove one of them, or install a newer program on each node.",
+  },
   LVN0501: {
     severity: "error",
     title: "subnets, ranges and gateways fit together",

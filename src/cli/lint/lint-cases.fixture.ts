@@ -222,6 +222,25 @@ const keys: readonly LintCase[] = [
     broken: plugin('"type": "bridge", "vlan": 6, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
     near: plugin('"type": "bridge", "vlan": 8, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
   },
+  {
+    code: "LVN0403",
+    what: "a port's own VLAN beside a trunk, which older programs refuse",
+    broken: plugin('"type": "bridge", "vlan": 8, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
+    near: plugin('"type": "bridge", "vlan": 0, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
+    at: "7:23",
+  },
+  {
+    code: "LVN0403",
+    what: "the same for the bridge plugin of KubeVirt's addons, and an empty trunk",
+    broken: plugin('"type": "cnv-bridge", "VLAN": 8, "vlanTrunk": [{"id": 5}]'),
+    near: plugin('"type": "cnv-bridge", "vlan": 8, "vlanTrunk": []'),
+  },
+  {
+    code: "LVN0403",
+    what: "the same in a trunk that has the ID as well, and not for ovs",
+    broken: plugin('"type": "bridge", "vlan": 8, "vlanTrunk": [{"id": 8}]'),
+    near: plugin('"type": "ovs", "vlan": 8, "trunk": [{"id": 5}]'),
+  },
 ];
 
 const addresses: readonly LintCase[] = [
