@@ -182,8 +182,8 @@ export const lintCodes = {
     severity: "warning",
     title: "a node offers the network's resource",
     means:
-      "The annotation k8s.v1.cni.cncf.io/resourceName names a resource that no node of the cluster offers. Pods that ask for it are never scheduled.",
-    todo: "kubectl get nodes -o custom-columns=NAME:.metadata.name,RESOURCES:.status.allocatable shows what there is. Correct the name, or repair the device plugin.",
+      "The annotation k8s.v1.cni.cncf.io/resourceName names a resource that no node of the cluster offers. Nor is it that of a device in a ResourceSlice (its attribute k8s.cni.cncf.io/resourceName), or the name of a ResourceClaim that a pod names. Pods that ask for it are never scheduled. Nothing is said where the nodes or the ResourceSlices cannot be read, and of a network with levee.dev/device-request.",
+    todo: "kubectl get nodes -o custom-columns=NAME:.metadata.name,RESOURCES:.status.allocatable shows what device plugins offer, kubectl get resourceslices -o yaml what drivers publish for claims. Correct the name, or repair the device plugin or the driver.",
   },
   LVN0702: {
     severity: "error",
