@@ -123,6 +123,13 @@ export const lintCodes = {
       "The port's own VLAN is untagged, those of the trunk are tagged. One ID cannot be both, and the last one set wins.",
     todo: "Take the ID out of the trunk, or remove vlan.",
   },
+  LVN0403: {
+    severity: "note",
+    title: "a bridge has vlan or vlanTrunk, not both",
+    means:
+      "The bridge plugin of containernetworking/plugins before 1.8.0 refuses both together, so no pod gets the network there. Since 1.8.0, vlan is the VLAN of untagged frames beside the trunk. The same holds for cnv-bridge, which is made of it.",
+    todo: "Nothing if every node has 1.8.0 or newer. Else remove one of them, or install a newer program on each node.",
+  },
   LVN0501: {
     severity: "error",
     title: "subnets, ranges and gateways fit together",
@@ -175,8 +182,8 @@ export const lintCodes = {
     severity: "warning",
     title: "a node offers the network's resource",
     means:
-      "The annotation k8s.v1.cni.cncf.io/resourceName names a resource that no node of the cluster offers. Pods that ask for it are never scheduled.",
-    todo: "kubectl get nodes -o custom-columns=NAME:.metadata.name,RESOURCES:.status.allocatable shows what there is. Correct the name, or repair the device plugin.",
+      "The annotation k8s.v1.cni.cncf.io/resourceName names a resource that no node of the cluster offers. Nor is it that of a device in a ResourceSlice (its attribute k8s.cni.cncf.io/resourceName), or the name of a ResourceClaim that a pod names. Pods that ask for it are never scheduled. Nothing is said where the nodes or the ResourceSlices cannot be read, and of a network with levee.dev/device-request.",
+    todo: "kubectl get nodes -o custom-columns=NAME:.metadata.name,RESOURCES:.status.allocatable shows what device plugins offer, kubectl get resourceslices -o yaml what drivers publish for claims. Correct the name, or repair the device plugin or the driver.",
   },
   LVN0702: {
     severity: "error",

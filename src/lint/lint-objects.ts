@@ -36,6 +36,8 @@ export interface LintNetwork extends LintObject {
 export interface LintPod extends LintObject {
   /** How many pods it makes; undefined if only the cluster knows, as for a DaemonSet of some nodes. */
   readonly count: number | "per-node" | undefined;
+  /** Of the ResourceClaims that it names. */
+  readonly claimNames: readonly string[];
 }
 
 /** What is known of the cluster. Without it the rules that need it find nothing. */
@@ -43,6 +45,10 @@ export interface LintCluster {
   readonly podCidrs: readonly string[];
   readonly serviceCidrs: readonly string[];
   readonly nodes: readonly LintNode[];
+  /** Of devices that drivers publish for claims; undefined if it is not known. */
+  readonly publishedResources: ReadonlySet<string> | undefined;
+  /** Of the ResourceClaims that pods name; undefined if not all pods are known. */
+  readonly claimNames: ReadonlySet<string> | undefined;
   /** Undefined if namespaces are not isolated, or nobody said. */
   readonly isolation: { readonly globalNamespaces: readonly string[] } | undefined;
   /** Whether every network of the cluster is known, so that one that is missing does not exist. */
@@ -64,6 +70,8 @@ export const unknownCluster: LintCluster = {
   podCidrs: [],
   serviceCidrs: [],
   nodes: [],
+  publishedResources: undefined,
+  claimNames: undefined,
   isolation: undefined,
   isComplete: false,
 };

@@ -34,7 +34,7 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
       ...clusterRangeRule(read, cluster),
       ...poolSizeRule(read, { asking: asked.get(nameOf(read.network)) ?? 0, nodes: cluster.nodes }),
     ]),
-    ...networks.flatMap((network) => resourceRule(network, cluster)),
+    ...networks.flatMap((network) => resourceRule(network, cluster, pods)),
     ...overlapRule(readable),
     ...refused,
     ...wishes.flatMap((wish) => podRule(wish, { networks: known, cluster })),

@@ -8,10 +8,12 @@ import {
   deviceNetwork,
   devicesGiven,
   podWith,
+  podWithResources,
   published,
   StandInKubelet,
   vfs,
   type Given,
+  type Mappings,
 } from "./compat/claims-scene.ts";
 import { CompatCluster, node } from "./compat/compat-cluster.ts";
 import { givenMultusHead, MultusNode } from "./compat/compat-multus-node.ts";
@@ -31,7 +33,8 @@ let primary: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   const own = await StandInKubelet.start();
-  cluster = await CompatCluster.start({ kubeletDir: own.folder });
+  // Without it, Kubernetes before 1.36 drops a pod's extendedResourceClaimStatus.
+  cluster = await CompatCluster.start({ kubeletDir: own.folder }, ["DRAExtendedResource"]);
   // The first one makes /run/netns a mount, which Multus' own /run needs.
   cluster.lab.netns("first");
   multus = new MultusNode(cluster.lab, { ownFolders: [kubeletFolder], bin: bin ?? "" });
@@ -65,6 +68,8 @@ interface Case {
   readonly given: Given | undefined;
   readonly networks: string;
   readonly allotted?: string[];
+  /** The claim stands behind the pod's extended resources. */
+  readonly mappings?: Mappings;
   /** The devices that both give, or that both refuse. */
   readonly devices: readonly (string | undefined)[] | "refused";
 }
@@ -116,17 +121,50 @@ const cases: readonly Case[] = [
   { what: "no device of the resource", given: [["g", "gpu", "gpu.example"]], networks: "vf", devices: [undefined] },
   { what: "a claim without devices yet", given: [], networks: "vf", devices: "refused" },
   { what: "a claim that does not exist", given: undefined, networks: "vf", devices: "refused" },
+  {
+    what: "extended resources by a claim, of which only mapped requests count",
+    given: [
+      ["r", "vf-3"],
+      ["r", "vf-1"],
+      ["g", "gpu", "gpu.example"],
+    ],
+    networks: "vf,vf",
+    mappings: [["intel.com/vf", "r"]],
+    devices: [one, three],
+  },
+  {
+    what: "an extended resource whose device is not for networks",
+    given: [
+      ["r", "vf-2"],
+      ["g", "gpu", "gpu.example"],
+    ],
+    networks: "vf",
+    mappings: [
+      ["intel.com/vf", "r"],
+      ["example.com/gpu", "g"],
+    ],
+    devices: "refused",
+  },
+  {
+    what: "an extended resource whose device is of another one",
+    given: [["r", "vf-o"]],
+    networks: "vf",
+    mappings: [["intel.com/vf", "r"]],
+    devices: "refused",
+  },
 ];
 
 group("devices by claims beside Multus", () => {
   test.each(cases.map((one, index) => ({ ...one, index })))(
     "$what",
-    async ({ given, networks, allotted = [], devices, index }) => {
+    async ({ given, networks, allotted = [], mappings, devices, index }) => {
       const [name, claimName] = [`pod-${index}`, `pod-${index}-net`];
       if (given !== undefined) await claim(cluster, claimName, given);
       for (const kubelet of kubelets)
         kubelet.allotted = allotted.length === 0 ? {} : { [name]: [["intel.com/vf", [...allotted]]] };
-      const pod = await podWith(cluster, name, claimName, networks);
+      const pod = await (mappings === undefined
+        ? podWith(cluster, name, claimName, networks)
+        : podWithResources(cluster, name, claimName, { asked: networks, mappings }));
       const call = cluster.call(pod, primary);
       const theirs = await deed(() => multus.cni("ADD", cluster.call(pod, primary), primary));
       const ours = await deed(() => cluster.lab.cni("ADD", call));

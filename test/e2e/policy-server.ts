@@ -68,24 +68,28 @@ export class PolicyServer {
   #apiServer: ChildProcess | undefined;
   #apiServerArgs: readonly string[] = [];
   readonly #auditPolicy: object | undefined;
+  readonly #features: readonly string[];
   #url = "";
   #etcdUrl = "";
   #log = "";
 
-  private constructor(folder: string, policy: object | undefined) {
+  private constructor(folder: string, policy: object | undefined, features: readonly string[]) {
     this.#folder = folder;
     this.#auditPolicy = policy;
+    this.#features = features;
   }
 
   /**
    * With `audit` it writes down every request that changes something (`guard/audit.ts` reads that), or what a policy of
-   * the caller's own says.
+   * the caller's own says. `features` are gates that this version of Kubernetes does not open by itself.
    */
-  static async start(options: { readonly audit?: boolean | object } = {}): Promise<PolicyServer> {
-    const { audit = false } = options;
+  static async start(
+    options: { readonly audit?: boolean | object; readonly features?: readonly string[] } = {},
+  ): Promise<PolicyServer> {
+    const { audit = false, features = [] } = options;
     const policy = typeof audit === "object" ? audit : audit ? auditPolicy : undefined;
     const folder = await mkdtemp(join(tmpdir(), "levee-policy-"));
-    const server = new PolicyServer(folder, policy);
+    const server = new PolicyServer(folder, policy, features);
     try {
       await server.#boot();
       return server;
@@ -228,6 +232,7 @@ export class PolicyServer {
       ...["--service-account-key-file", file("sa.key"), "--service-account-signing-key-file", file("sa.key")],
       ...["--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16"],
       ...["--allow-privileged", "--disable-admission-plugins=ServiceAccount"],
+      ...this.#features.map((feature) => `--feature-gates=${feature}=true`),
       ...(this.#auditPolicy === undefined ? [] : await this.#auditArgs(this.#auditPolicy)),
     ];
     await this.startApiServer();

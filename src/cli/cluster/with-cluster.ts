@@ -1,5 +1,5 @@
 import { LeveeError } from "../../base/errors.ts";
-import { KubeError, type KubeApi } from "../../kube/client/api.ts";
+import { KubeError, type FollowableApi } from "../../kube/client/api.ts";
 import { CommandFailure, exitCode, interruptedFailure, toFailure } from "../failure.ts";
 import { openKubeApi, type KubeOptions } from "./kube-access.ts";
 import type { Shell } from "../shell.ts";
@@ -8,7 +8,7 @@ import type { Shell } from "../shell.ts";
 export async function withCluster<T>(
   shell: Shell,
   options: KubeOptions,
-  work: (api: KubeApi) => Promise<T>,
+  work: (api: FollowableApi) => Promise<T>,
 ): Promise<T> {
   let api: Awaited<ReturnType<typeof openKubeApi>> | undefined;
   try {

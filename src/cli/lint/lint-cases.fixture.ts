@@ -222,6 +222,25 @@ const keys: readonly LintCase[] = [
     broken: plugin('"type": "bridge", "vlan": 6, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
     near: plugin('"type": "bridge", "vlan": 8, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
   },
+  {
+    code: "LVN0403",
+    what: "a port's own VLAN beside a trunk, which older programs refuse",
+    broken: plugin('"type": "bridge", "vlan": 8, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
+    near: plugin('"type": "bridge", "vlan": 0, "vlanTrunk": [{"minID": 5, "maxID": 7}]'),
+    at: "7:23",
+  },
+  {
+    code: "LVN0403",
+    what: "the same for the bridge plugin of KubeVirt's addons, and an empty trunk",
+    broken: plugin('"type": "cnv-bridge", "VLAN": 8, "vlanTrunk": [{"id": 5}]'),
+    near: plugin('"type": "cnv-bridge", "vlan": 8, "vlanTrunk": []'),
+  },
+  {
+    code: "LVN0403",
+    what: "the same in a trunk that has the ID as well, and not for ovs",
+    broken: plugin('"type": "bridge", "vlan": 8, "vlanTrunk": [{"id": 8}]'),
+    near: plugin('"type": "ovs", "vlan": 8, "trunk": [{"id": 5}]'),
+  },
 ];
 
 const addresses: readonly LintCase[] = [
@@ -369,6 +388,17 @@ const defaultRoutes = (first: string, second: string): string =>
     .join("---\n")
     .concat(pod(`[{"name": "lan", "default-route": ["${first}"]}, {"name": "b", "default-route": ["${second}"]}]`));
 
+/** A network of devices; the resource may have further annotations behind it. */
+const sriovOf = (resource: string): string =>
+  network('{"cniVersion": "1.0.0", "type": "sriov"}', { annotations: `k8s.v1.cni.cncf.io/resourceName: ${resource}` });
+const claimingPod = (key: string): string =>
+  `---
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: prod, annotations: {k8s.v1.cni.cncf.io/networks: lan}}
+spec: {resourceClaims: [{name: net, ${key}: claim-b}]}
+`;
+
 const uses: readonly LintCase[] = [
   {
     code: "LVN0602",
@@ -379,11 +409,37 @@ const uses: readonly LintCase[] = [
   {
     code: "LVN0701",
     what: "a resource that no node has",
-    broken: network('{"cniVersion": "1.0.0", "type": "sriov"}', {
-      annotations: "k8s.v1.cni.cncf.io/resourceName: a/b",
-    }),
-    near: network('{"cniVersion": "1.0.0", "type": "sriov"}', { annotations: "k8s.v1.cni.cncf.io/resourceName: a/c" }),
-    cluster: { nodes: [node("a", { resources: ["a/c"] })] },
+    broken: sriovOf("a/b"),
+    near: sriovOf("a/c"),
+    cluster: { nodes: [node("a", { resources: ["a/c"] })], publishedResources: new Set() },
+  },
+  {
+    code: "LVN0701",
+    what: "a resource that no device for claims has",
+    broken: sriovOf("a/b"),
+    near: sriovOf("a/c"),
+    cluster: { nodes: [node("a")], publishedResources: new Set(["a/c"]) },
+  },
+  {
+    code: "LVN0701",
+    what: "a claim that no pod of the cluster names",
+    broken: sriovOf("claim-b"),
+    near: sriovOf("claim-c"),
+    cluster: { nodes: [node("a")], publishedResources: new Set(), claimNames: new Set(["claim-c"]) },
+  },
+  {
+    code: "LVN0701",
+    what: "a claim that no pod of the files names",
+    broken: sriovOf("claim-b").concat(claimingPod("resourceClaimTemplateName")),
+    near: sriovOf("claim-b").concat(claimingPod("resourceClaimName")),
+    cluster: { nodes: [node("a")], publishedResources: new Set(), claimNames: new Set() },
+  },
+  {
+    code: "LVN0701",
+    what: "a resource that no node has, and no request of the pod's claim",
+    broken: sriovOf("a/b"),
+    near: sriovOf("a/b, levee.dev/device-request: net/red"),
+    cluster: { nodes: [node("a")], publishedResources: new Set() },
   },
   {
     code: "LVN0702",

@@ -1,6 +1,20 @@
 import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotations.ts";
-import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
-import type { LintCluster, LintNetwork, LintNode, LintPlace, LintPod, LintSpot } from "../../lint/lint-objects.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
+import { projectSlice, slicesPath } from "../../kube/claims/slice-facts.ts";
+import { kubeStatusOf, type FollowableApi } from "../../kube/client/api.ts";
+import { objectOf } from "../../kube/client/json-fields.ts";
+import { parseListed } from "../../kube/watch/list-pages.ts";
+import { claimsOf } from "../../kube/watch/project-claims.ts";
+import type {
+  LintCluster,
+  LintNetwork,
+  LintNode,
+  LintObject,
+  LintPlace,
+  LintPod,
+  LintSpot,
+} from "../../lint/lint-objects.ts";
+import { lackedResource } from "../../lint/rules/resource-rule.ts";
 import { isKubeObject, listIn, textIn, valueIn, type KubeObject } from "../kube-object.ts";
 import { TextPositions } from "./text-positions.ts";
 
@@ -17,30 +31,42 @@ const networkPlural = "network-attachment-definitions";
 const pageItems = 500;
 const deadlineMs = 30_000;
 
+export interface ClusterScope {
+  /** Undefined for all. */
+  readonly namespace: string | undefined;
+  /** Networks of files that are to be looked at instead of the cluster's. */
+  readonly files: readonly LintNetwork[] | undefined;
+}
+
 /** Reads all namespaces where the user may, because ranges of other namespaces count; else only the one. */
 export async function readLintCluster(
-  api: KubeApi,
-  namespace: string | undefined,
+  api: FollowableApi,
+  scope: ClusterScope,
   signal: AbortSignal,
 ): Promise<ClusterReading> {
+  const { namespace } = scope;
   const reader = new ListReader(api, signal);
   const all = await reader.list(`${networksPath}/${networkPlural}`, "networks of all namespaces");
-  const networks =
+  const objects =
     all ??
     (namespace === undefined
       ? undefined
       : await reader.list(`${networksPath}/namespaces/${namespace}/${networkPlural}`, "networks"));
+  const networks = (objects ?? []).map(clusterNetwork);
   const where = namespace === undefined ? "" : `/namespaces/${namespace}`;
   const pods = await reader.list(`/api/v1${where}/pods`, "pods");
-  const nodes = await reader.list("/api/v1/nodes", "nodes");
+  const nodeObjects = (await reader.list("/api/v1/nodes", "nodes")) ?? [];
+  const nodes = nodeObjects.map(clusterNode);
   const services = await reader.list("/apis/networking.k8s.io/v1/servicecidrs", "service ranges");
   return {
-    networks: (networks ?? []).map(clusterNetwork),
+    networks,
     pods: (pods ?? []).flatMap(clusterPod),
     cluster: {
-      podCidrs: (nodes ?? []).flatMap((node) => texts(valueIn(node, "spec", "podCIDRs"))),
+      podCidrs: nodeObjects.flatMap((node) => texts(valueIn(node, "spec", "podCIDRs"))),
       serviceCidrs: (services ?? []).flatMap((cidr) => texts(valueIn(cidr, "spec", "cidrs"))),
-      nodes: (nodes ?? []).map(clusterNode),
+      nodes,
+      publishedResources: await reader.publishedOf(lackedResources(scope, networks, nodes)),
+      claimNames: namespace === undefined && pods !== undefined ? new Set(pods.flatMap(claimNamesOf)) : undefined,
       isolation: undefined,
       isComplete: all !== undefined,
     },
@@ -48,21 +74,31 @@ export async function readLintCluster(
   };
 }
 
+/** Of the networks that are looked at, those that no node offers. */
+function lackedResources(
+  { namespace, files }: ClusterScope,
+  networks: readonly LintNetwork[],
+  nodes: readonly LintNode[],
+): readonly string[] {
+  const isAsked = (network: LintNetwork): boolean => namespace === undefined || network.namespace === namespace;
+  return (files ?? networks.filter(isAsked)).flatMap((network) => lackedResource(network, nodes) ?? []);
+}
+
 /** Lists page by page. What this user may not see, or the cluster lacks, is noted and left out. */
 class ListReader {
   readonly unseen: string[] = [];
-  readonly #api: KubeApi;
+  readonly #api: FollowableApi;
   readonly #signal: AbortSignal;
 
-  constructor(api: KubeApi, signal: AbortSignal) {
+  constructor(api: FollowableApi, signal: AbortSignal) {
     this.#api = api;
     this.#signal = signal;
   }
 
-  async list(path: string, what: string): Promise<readonly KubeObject[] | undefined> {
-    const items: KubeObject[] = [];
-    let next = "";
-    try {
+  list(path: string, what: string): Promise<readonly KubeObject[] | undefined> {
+    return this.#seen(what, async () => {
+      const items: KubeObject[] = [];
+      let next = "";
       do {
         const query = `?limit=${pageItems}${next === "" ? "" : `&continue=${encodeURIComponent(next)}`}`;
         const text = await this.#api.call({ method: "GET", path: `${path}${query}`, deadlineMs, signal: this.#signal });
@@ -71,6 +107,30 @@ class ListReader {
         next = textIn(page, "metadata", "continue");
       } while (next !== "");
       return items;
+    });
+  }
+
+  /**
+   * Those of the resources that a device in some ResourceSlice has. There may be thousands of slices with up to 400 KB
+   * each, so they are read one at a time, and only if there is something to look for.
+   */
+  async publishedOf(resources: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+    const found = new Set<string>();
+    if (resources.length === 0) return found;
+    const asked = new Set(resources);
+    return await this.#seen("ResourceSlices", async () => {
+      const texts = new SharedTexts();
+      await this.#api.items(slicesPath, { signal: this.#signal, idleMs: deadlineMs }, (text) => {
+        const devices = projectSlice(parseListed(slicesPath, text), texts)?.devices.values() ?? [];
+        for (const { resourceName } of devices) if (asked.has(resourceName)) found.add(resourceName);
+      });
+      return found;
+    });
+  }
+
+  async #seen<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
     } catch (thrown) {
       const status = kubeStatusOf(thrown);
       if (status !== 403 && status !== 404) throw thrown;
@@ -103,7 +163,20 @@ function clusterPod(object: KubeObject): readonly LintPod[] {
   const names = namesOf(object, "Pod");
   const asks = networksAnnotation in names.annotations || defaultNetworkAnnotation in names.annotations;
   if (!asks || ["Succeeded", "Failed"].includes(textIn(object, "status", "phase"))) return [];
-  return [{ ...names, count: 1, locate: (spot) => configPlace(new TextPositions(""), spot) }];
+  return [
+    {
+      ...names,
+      count: 1,
+      claimNames: claimNamesOf(object),
+      locate: (spot) => configPlace(new TextPositions(""), spot),
+    },
+  ];
+}
+
+/** Also those that were made from a template. */
+function claimNamesOf(pod: KubeObject): readonly string[] {
+  const { claims } = claimsOf(objectOf(pod["spec"]), objectOf(pod["status"]), new SharedTexts());
+  return (claims?.refs ?? []).map(({ claim }) => claim);
 }
 
 function clusterNode(object: KubeObject): LintNode {
@@ -121,7 +194,7 @@ function podsMaxOf(text: string): number | undefined {
   return /^\d{1,6}$/u.test(text) ? Number(text) : undefined;
 }
 
-function namesOf(object: KubeObject, kind: string): Omit<LintPod, "count" | "locate"> {
+function namesOf(object: KubeObject, kind: string): Omit<LintObject, "locate"> {
   const annotations = valueIn(object, "metadata", "annotations");
   const [namespace, name] = [textIn(object, "metadata", "namespace"), textIn(object, "metadata", "name")];
   return {

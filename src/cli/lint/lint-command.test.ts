@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { answer, ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
+import type { ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
 import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { network } from "./lint-cases.fixture.ts";
+import { scriptedCluster, type ClusterLists } from "./scripted-cluster.fixture.ts";
 
 let folder: string;
 let server: ScriptedServer | undefined;
@@ -167,17 +168,10 @@ describe("levee lint -k", () => {
 });
 
 describe("levee lint on a cluster", () => {
-  async function cluster(lists: Readonly<Record<string, readonly unknown[] | number>>): Promise<readonly string[]> {
-    server = await ScriptedServer.listen(({ url }, response) => {
-      const list = lists[url.pathname] ?? 404;
-      if (typeof list === "number") answer(response, { kind: "Status", status: "Failure", code: list }, list);
-      else answer(response, { items: list });
-    });
-    const path = write(
-      "kubeconfig",
-      `current-context: main\ncontexts: [{name: main, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: "${server.url}"}}]\nusers: [{name: u, user: {token: t}}]\n`,
-    );
-    return ["--kubeconfig", path];
+  async function cluster(lists: ClusterLists): Promise<readonly string[]> {
+    const scripted = await scriptedCluster(folder, lists);
+    server = scripted.server;
+    return scripted.options;
   }
 
   const networks = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
@@ -185,6 +179,7 @@ describe("levee lint on a cluster", () => {
     metadata: { name: "lan", namespace: "prod", annotations: { "k8s.v1.cni.cncf.io/resourceName": "a/b" } },
     spec: { config: '{"cniVersion": "1.0.0", "type": "bridge",\n "vlna": 5}' },
   };
+  const slices = "/apis/resource.k8s.io/v1/resourceslices";
   const pod = (name: string, wants: string): unknown => ({
     metadata: { name, namespace: "prod", annotations: { "k8s.v1.cni.cncf.io/networks": wants } },
     status: { phase: "Running" },
@@ -201,6 +196,7 @@ describe("levee lint on a cluster", () => {
       [networks]: [lan, other],
       "/api/v1/namespaces/prod/pods": [pod("a", "lan,none")],
       "/api/v1/nodes": [node],
+      [slices]: [],
     });
     const { status, out } = await levee(["-n", "prod", ...options]);
     expect(status).toBe(1);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addressBlock } from "../../lint/addresses/address-range.ts";
 import { lint } from "../../lint/lint.ts";
-import { unknownCluster, type LintCluster } from "../../lint/lint-objects.ts";
+import { unknownCluster, type LintCluster, type LintNetwork } from "../../lint/lint-objects.ts";
 import type { LintFinding } from "../../lint/lint-finding.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
@@ -85,15 +85,21 @@ async function reportOf(context: Context, files: readonly string[], options: Lin
       isFiles ? "levee lint FILES --against-cluster" : "levee lint .",
     );
   const given = givenCluster(options);
-  if (isCluster) return clusterReport(await readCluster(context, options), options.namespace, given);
-  const sources: LintSources[] = [await lintFiles(files, context.shell.input)];
-  for (const folder of folders) sources.push(await lintKustomization(folder));
-  const reading = options.againstCluster === true ? await readCluster(context, options) : undefined;
-  return fileReport(joinSources(sources), reading, given);
+  if (isCluster) return clusterReport(await readCluster(context, options, undefined), options.namespace, given);
+  const parts: LintSources[] = [await lintFiles(files, context.shell.input)];
+  for (const folder of folders) parts.push(await lintKustomization(folder));
+  const sources = joinSources(parts);
+  const reading = options.againstCluster === true ? await readCluster(context, options, sources.networks) : undefined;
+  return fileReport(sources, reading, given);
 }
 
-function readCluster({ shell }: Context, options: LintOptions): Promise<ClusterReading> {
-  return withCluster(shell, options, (api) => readLintCluster(api, options.namespace, shell.interrupted));
+function readCluster(
+  { shell }: Context,
+  options: LintOptions,
+  files: readonly LintNetwork[] | undefined,
+): Promise<ClusterReading> {
+  const { namespace } = options;
+  return withCluster(shell, options, (api) => readLintCluster(api, { namespace, files }, shell.interrupted));
 }
 
 function clusterReport(reading: ClusterReading, namespace: string | undefined, given: LintCluster): LintReport {

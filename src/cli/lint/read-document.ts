@@ -128,6 +128,9 @@ class YamlObject {
       ...names,
       annotations,
       count: this.#kind === "DaemonSet" ? this.#perNode() : typeof replicas === "number" ? replicas : 1,
+      claimNames: fields
+        .list(this.#node, ...path.slice(0, -1), "spec", "resourceClaims")
+        .map((claim) => fields.text(claim, "resourceClaimName")),
       locate: (spot) => this.#locate(machine === undefined ? spot : { on: "field", path: [] }, at),
     };
   }

@@ -5,14 +5,13 @@ import type { AllocatedDevice, ClaimAnswer, ClaimView, PublishedDevice } from ".
 import { KubeError, type FollowableApi } from "../client/api.ts";
 import { parseListed } from "../watch/list-pages.ts";
 import { Reflector } from "../watch/reflector.ts";
-import { readClaim, resourceGroup } from "./resource-claim.ts";
-import { deviceIn, projectSlice, sameSlice, type SliceFacts } from "./slice-facts.ts";
+import { readClaim } from "./resource-claim.ts";
+import { deviceIn, projectSlice, sameSlice, slicesPath, type SliceFacts } from "./slice-facts.ts";
 
 /** How often it looks whether a pod of this node still has claims. */
 const lookMs = 300_000;
 /** One attempt must leave time for another within the look-up's budget. */
 const listMsMax = 2_000;
-const path = `${resourceGroup}/resourceslices`;
 
 interface ClaimReaderOptions {
   readonly api: FollowableApi;
@@ -61,8 +60,8 @@ export class ClaimReader implements ClaimView {
     const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${nodeName},spec.driver=${wanted.driver}` });
     const found: SliceFacts[] = [];
     const texts = new SharedTexts();
-    await api.items(`${path}?${query.toString()}`, { signal, idleMs: listMsMax }, (text) => {
-      const slice = projectSlice(parseListed(path, text), texts);
+    await api.items(`${slicesPath}?${query.toString()}`, { signal, idleMs: listMsMax }, (text) => {
+      const slice = projectSlice(parseListed(slicesPath, text), texts);
       if (slice !== undefined) found.push(slice);
     });
     return deviceIn(found, wanted);
@@ -88,7 +87,7 @@ export class ClaimReader implements ClaimView {
       clock,
       logger,
       resource: "resourceslices",
-      path,
+      path: slicesPath,
       query: { fieldSelector: `spec.nodeName=${nodeName}` },
       project: (object) => projectSlice(object, texts),
       isSame: sameSlice,

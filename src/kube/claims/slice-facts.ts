@@ -2,6 +2,9 @@ import type { SharedTexts } from "../../base/shared-texts.ts";
 import type { AllocatedDevice, PublishedDevice } from "../../view/claim-view.ts";
 import { objectOf, textOf } from "../client/json-fields.ts";
 import type { Named } from "../watch/object-store.ts";
+import { resourceGroup } from "./resource-claim.ts";
+
+export const slicesPath = `${resourceGroup}/resourceslices`;
 
 /** The attributes of Multus, which drivers set on devices for networks. */
 const deviceIdAttribute = "k8s.cni.cncf.io/deviceID";

@@ -2,10 +2,19 @@ import { elementsOf, memberOf, integerMember, type JsonNode, type ObjectNode } f
 import { lintFinding, type LintFinding } from "../lint-finding.ts";
 import type { ReadNetwork } from "../read-network.ts";
 
-/** Where each plugin has its VLAN, and whether 0 means none there. */
-const vlanKeys: Readonly<Record<string, { readonly key: string; readonly least: 0 | 1; readonly trunk?: string }>> = {
-  "bridge": { key: "vlan", least: 0, trunk: "vlanTrunk" },
-  "cnv-bridge": { key: "vlan", least: 0, trunk: "vlanTrunk" },
+interface VlanKeys {
+  readonly key: string;
+  /** Whether 0 means no VLAN. */
+  readonly least: 0 | 1;
+  readonly trunk?: string;
+  /** The first version that takes both. */
+  readonly bothSince?: string;
+}
+
+/** Where each plugin has its VLAN. */
+const vlanKeys: Readonly<Record<string, VlanKeys>> = {
+  "bridge": { key: "vlan", least: 0, trunk: "vlanTrunk", bothSince: "1.8.0" },
+  "cnv-bridge": { key: "vlan", least: 0, trunk: "vlanTrunk", bothSince: "1.8.0" },
   "ovs": { key: "vlan", least: 0, trunk: "trunk" },
   "sriov": { key: "vlan", least: 0 },
   "vlan": { key: "vlanId", least: 1 },
@@ -22,6 +31,7 @@ export function vlanRule(read: ReadNetwork): readonly LintFinding[] {
       ...idFindings(read, node, keys),
       ...trunk.flatMap((item) => (item.kind === "object" ? trunkFindings(read, item) : [])),
       ...clash(read, node, { key: keys.key, trunk }),
+      ...(trunk.length === 0 ? [] : togetherFindings(read, node, keys)),
     ];
   });
 }
@@ -59,6 +69,18 @@ function clash(
   if (both === undefined) return [];
   const message = `VLAN ${id} is the port's own, untagged, and in its trunk, tagged`;
   return [lintFinding("LVN0402", network, { message, spot: { on: "config", span: both } })];
+}
+
+/** Which version a node has, nobody knows here. */
+function togetherFindings(
+  { network }: ReadNetwork,
+  node: ObjectNode,
+  { key, trunk = "", bothSince }: VlanKeys,
+): readonly LintFinding[] {
+  const own = memberOf(node, key);
+  if (bothSince === undefined || own === undefined || (integerMember(node, key) ?? 0) <= 0) return [];
+  const message = `bridge programs before ${bothSince} refuse "${own.key}" and "${trunk}" together`;
+  return [lintFinding("LVN0403", network, { message, spot: { on: "config", span: own.keySpan } })];
 }
 
 function isIn(item: JsonNode, id: number): boolean {

@@ -110,19 +110,52 @@ export async function allocate(api: CompatCluster["api"], name: string, given: G
 }
 
 /** A pod with a claim `net` of that name, which the controller has made from a template. */
-export async function podWith(cluster: CompatCluster, name: string, claimName: string, asked: string): Promise<Pod> {
+export function podWith(cluster: CompatCluster, name: string, claimName: string, asked: string): Promise<Pod> {
+  return makePod(cluster, name, asked, {
+    resources: { claims: [{ name: "net" }] },
+    spec: { resourceClaims: [{ name: "net", resourceClaimTemplateName: "template" }] },
+    status: { resourceClaimStatuses: [{ name: "net", resourceClaimName: claimName }] },
+  });
+}
+
+/** Which request of the claim stands for which extended resource of the pod's container. */
+export type Mappings = readonly (readonly [resourceName: string, request: string])[];
+
+/** A pod with extended resources, which the scheduler took from a driver by a claim of that name. */
+export function podWithResources(
+  cluster: CompatCluster,
+  name: string,
+  claimName: string,
+  { asked, mappings }: { readonly asked: string; readonly mappings: Mappings },
+): Promise<Pod> {
+  const wanted = Object.fromEntries(mappings.map(([resourceName]) => [resourceName, "1"]));
+  const requestMappings = mappings.map(([resourceName, requestName]) => ({
+    containerName: "main",
+    resourceName,
+    requestName,
+  }));
+  return makePod(cluster, name, asked, {
+    resources: { requests: wanted, limits: wanted },
+    spec: {},
+    status: { extendedResourceClaimStatus: { resourceClaimName: claimName, requestMappings } },
+  });
+}
+
+async function makePod(
+  cluster: CompatCluster,
+  name: string,
+  asked: string,
+  { resources, spec, status }: { readonly resources: object; readonly spec: object; readonly status: object },
+): Promise<Pod> {
   const pod = await cluster.api.create<Pod>(pathOf("Pod", "default"), {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: "default", annotations: { [networksAnnotation]: asked } },
-    spec: {
-      nodeName: node,
-      containers: [{ name: "main", image: "main", resources: { claims: [{ name: "net" }] } }],
-      resourceClaims: [{ name: "net", resourceClaimTemplateName: "template" }],
-    },
+    spec: { nodeName: node, containers: [{ name: "main", image: "main", resources }], ...spec },
   });
-  const status = { resourceClaimStatuses: [{ name: "net", resourceClaimName: claimName }] };
-  await cluster.api.patch(`${pathOf("Pod", "default", name)}/status`, { status });
+  const kept = await cluster.api.patch(`${pathOf("Pod", "default", name)}/status`, { status });
+  const lost = Object.keys(status).find((key) => !Object.hasOwn(kept["status"] ?? {}, key));
+  if (lost !== undefined) throw new Error(`The API server dropped ${lost} of the pod's status`);
   // The watch tells of the status before a kubelet could ask for an ADD.
   await Bun.sleep(300);
   return pod;

@@ -42,8 +42,11 @@ export class CompatCluster {
     this.api = new Api(server.url, server.caFile, () => adminToken);
   }
 
-  static async start(settings: Readonly<Record<string, unknown>> = {}): Promise<CompatCluster> {
-    const [lab, server] = await Promise.all([Lab.make(), PolicyServer.start()]);
+  static async start(
+    settings: Readonly<Record<string, unknown>> = {},
+    features: readonly string[] = [],
+  ): Promise<CompatCluster> {
+    const [lab, server] = await Promise.all([Lab.make(), PolicyServer.start({ features })]);
     const line = await Line.lay(Number(new URL(server.url).port));
     const cluster = new CompatCluster(lab, server, line);
     try {
