@@ -171,7 +171,8 @@ export class PlugLook {
     change: NetworkChange,
   ): Promise<Awaited<ReturnType<typeof planJoining>>[]> {
     if (change.joining === undefined) return [];
-    return [await planJoining({ pod, record, hand, signal: givenUp.signal }, change, this.#needs)];
+    const note = (detail: string): void => this.#needs.timeline.note(subjectOf(record, "PLUG"), "found", { detail });
+    return [await planJoining({ pod, record, hand, signal: givenUp.signal, note }, change, this.#needs)];
   }
 
   /** Tells the new networks once they are in the journal; nothing when they are the old ones. */
