@@ -1,3 +1,4 @@
+import type { HeldInterface } from "../../attachment/interface-holder.ts";
 import { networksAnnotation, networkStatusAnnotation } from "../../base/annotations.ts";
 import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
@@ -10,17 +11,11 @@ const lookMs = 250;
 /** Another writer changed the pod in between. */
 const triesMax = 5;
 
-/** One entry of network-status. */
-export interface StatusEntry {
-  readonly name: string;
-  readonly ifname: string;
-}
-
 /** A pod's networks on the API server: those it asks for, and those it has. */
 export interface PodNetworksSeen {
   readonly version: string;
   readonly asked: string;
-  readonly status: readonly StatusEntry[];
+  readonly status: readonly HeldInterface[];
 }
 
 async function readPodNetworks(api: KubeApi, pod: PodKey): Promise<PodNetworksSeen> {
@@ -48,11 +43,11 @@ async function askForPod(api: KubeApi, pod: PodKey): Promise<string> {
 export async function editNetworks(
   api: KubeApi,
   pod: PodKey,
-  edit: (asked: string) => string,
+  edit: (seen: PodNetworksSeen) => string,
 ): Promise<PodNetworksSeen> {
   for (let left = triesMax; ; left -= 1) {
     const seen = await readPodNetworks(api, pod);
-    const metadata = { resourceVersion: seen.version, annotations: { [networksAnnotation]: edit(seen.asked) } };
+    const metadata = { resourceVersion: seen.version, annotations: { [networksAnnotation]: edit(seen) } };
     try {
       await api.call({
         method: "PATCH",
@@ -73,7 +68,7 @@ export async function untilNetworks(
   shell: Shell,
   api: KubeApi,
   { pod, isDone, waitMs }: { readonly pod: PodKey; readonly isDone: IsDone; readonly waitMs: number },
-): Promise<readonly StatusEntry[]> {
+): Promise<readonly HeldInterface[]> {
   const { clock, interrupted } = shell;
   const endMs = clock.monotonicMs() + waitMs;
   // Events have whole seconds.
@@ -94,7 +89,7 @@ export async function untilNetworks(
   }
 }
 
-type IsDone = (status: readonly StatusEntry[]) => boolean;
+type IsDone = (status: readonly HeldInterface[]) => boolean;
 
 async function failureSince(api: KubeApi, { namespace, name }: PodKey, sinceMs: number): Promise<string | undefined> {
   const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${name},type=Warning`);
@@ -110,11 +105,15 @@ async function failureSince(api: KubeApi, { namespace, name }: PodKey, sinceMs: 
   return failed === undefined ? undefined : textOf(failed["message"]);
 }
 
-function entriesOf(text: string): readonly StatusEntry[] {
+function entriesOf(text: string): readonly HeldInterface[] {
   try {
     const value: unknown = JSON.parse(text === "" ? "[]" : text);
     if (!Array.isArray(value)) return [];
-    return value.map(objectOf).map(({ name, interface: ifname }) => ({ name: textOf(name), ifname: textOf(ifname) }));
+    return value.map(objectOf).map((entry) => ({
+      name: textOf(entry["name"]),
+      ifname: textOf(entry["interface"]),
+      isDefault: entry["default"] === true,
+    }));
   } catch {
     // Not JSON, so it names no network.
     return [];
