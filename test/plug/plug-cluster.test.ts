@@ -131,6 +131,23 @@ test("a network that fails is told by an Event, and tried again until it can be 
   await untilStatus(node, ["default/missing net1"], 40_000);
 });
 
+test("levee plug and levee unplug do not end with the failure of another network of the pod", async () => {
+  const node = await startPod();
+  await using lab = node.lab;
+  await using api = node.api;
+  api.keepsPatches = true;
+  await lab.answer("second.ADD", '{"cniVersion":"1.0.0","interfaces":[{"name":"net7","sandbox":"/x"}],"ips":[]}');
+  for (const verb of ["ADD", "DEL"]) await lab.script(`second.${verb}`, "sleep 1");
+  // It is tried again with each change of the annotation, before the others.
+  api.pod("vm", { [key]: "missing@net9" });
+  expect(await levee(node, "plug", "vm", "net-a@net7")).toEqual([
+    0,
+    "default/vm has primary (eth0), default/net-a (net7)\n",
+  ]);
+  expect(reasons(node).join()).toContain("Could not attach default/missing as net9");
+  expect((await levee(node, "unplug", "vm", "net-a"))[0]).toBe(0);
+});
+
 test("levee plug without a resident hand says so when its time is over, and the network comes once there is one", async () => {
   const node = await startPod();
   await using lab = node.lab;

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { withNetwork, withoutNetwork } from "../../attachment/edit-selection.ts";
+import { failedParts } from "../../attachment/change-words.ts";
+import { parseSelection } from "../../attachment/selection.ts";
 import { interfaceHolder, type HeldInterface } from "../../attachment/interface-holder.ts";
 import type { Namespace } from "../../base/brand.ts";
 import { oneLine } from "../../base/plain-text.ts";
@@ -123,11 +125,22 @@ async function change(command: Command, shell: Shell, { name, network, options }
     const had = before.status.filter(isIts).length;
     const isDone = (status: readonly HeldInterface[]): boolean =>
       isPlug ? status.filter(isIts).length > had : !status.some(isIts);
-    return await untilNetworks(shell, api, { pod, isDone, waitMs });
+    const isItsFailure = failureTest(isPlug ? "attach" : "detach", before, { pod, namespace, choice });
+    return await untilNetworks(shell, api, { pod, isDone, isItsFailure, waitMs });
   });
   const has = networks.map((entry) => `${oneLine(entry.name)} (${oneLine(entry.ifname)})`).join(", ");
   print(shell.stdout, settings.output, {
     value: { pod: podText(pod), networks: networks.map(({ name: of, ifname }) => ({ name: of, ifname })) },
     text: () => `${podText(pod)} has ${has}\n`,
   });
+}
+
+/** A network without an interface name gets one that no other entry of the annotation names. */
+function failureTest(verb: "attach" | "detach", { asked }: PodNetworksSeen, aim: Aim): (text: string) => boolean {
+  const { ifname, ...choice } = aim.choice;
+  const network = `${choice.namespace}/${choice.name}`;
+  const named = verb === "attach" ? parseSelection(asked, aim.namespace).map((element) => String(element.ifname)) : [];
+  const isIts = (other: string): boolean => (ifname === undefined ? !named.includes(other) : other === ifname);
+  return (text) =>
+    failedParts(text)?.some((part) => part.verb === verb && part.network === network && isIts(part.ifname)) ?? true;
 }

@@ -63,11 +63,19 @@ export async function editNetworks(
   }
 }
 
+interface AwaitedNetworks {
+  readonly pod: PodKey;
+  readonly isDone: (status: readonly HeldInterface[]) => boolean;
+  /** Whether the text of an event tells of this change: the pod may have others that fail. */
+  readonly isItsFailure: (text: string) => boolean;
+  readonly waitMs: number;
+}
+
 /** Waits until network-status is as wanted. Fails with the daemon's own words, or when the time is over. */
 export async function untilNetworks(
   shell: Shell,
   api: KubeApi,
-  { pod, isDone, waitMs }: { readonly pod: PodKey; readonly isDone: IsDone; readonly waitMs: number },
+  { pod, isDone, isItsFailure, waitMs }: AwaitedNetworks,
 ): Promise<readonly HeldInterface[]> {
   const { clock, interrupted } = shell;
   const endMs = clock.monotonicMs() + waitMs;
@@ -76,7 +84,7 @@ export async function untilNetworks(
   for (;;) {
     const { status } = await readPodNetworks(api, pod);
     if (isDone(status)) return status;
-    const failure = await failureSince(api, pod, sinceMs);
+    const failure = await failureSince(api, pod, { sinceMs, isItsFailure });
     if (failure !== undefined)
       throw new CommandFailure("plug-failed", failure, {
         remedy: `levee why ${podText(pod)} on the pod's node; the daemon tries again while the annotation asks for it`,
@@ -89,9 +97,11 @@ export async function untilNetworks(
   }
 }
 
-type IsDone = (status: readonly HeldInterface[]) => boolean;
-
-async function failureSince(api: KubeApi, { namespace, name }: PodKey, sinceMs: number): Promise<string | undefined> {
+async function failureSince(
+  api: KubeApi,
+  { namespace, name }: PodKey,
+  { sinceMs, isItsFailure }: Pick<AwaitedNetworks, "isItsFailure"> & { readonly sinceMs: number },
+): Promise<string | undefined> {
   const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${name},type=Warning`);
   const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=${selector}`;
   // Who may patch a pod need not be allowed to read events: then the status alone tells.
@@ -99,8 +109,10 @@ async function failureSince(api: KubeApi, { namespace, name }: PodKey, sinceMs: 
   const items = objectOf(JSON.parse(text))["items"];
   const events = Array.isArray(items) ? items.map(objectOf) : [];
   const failed = events.find(
-    ({ reason, lastTimestamp }) =>
-      /^Failed(?:Adding|Removing)Interface$/u.test(textOf(reason)) && Date.parse(textOf(lastTimestamp)) >= sinceMs,
+    ({ reason, lastTimestamp, message }) =>
+      /^Failed(?:Adding|Removing)Interface$/u.test(textOf(reason)) &&
+      Date.parse(textOf(lastTimestamp)) >= sinceMs &&
+      isItsFailure(textOf(message)),
   );
   return failed === undefined ? undefined : textOf(failed["message"]);
 }
