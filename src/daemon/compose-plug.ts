@@ -3,7 +3,6 @@ import { PodWants } from "./attach/pod-wants.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
 import { PlugWatch } from "./plug/plug-watch.ts";
-import { budgetKey } from "./plug/budget-key.ts";
 
 /** Changes of the networks of running pods. All but the watch is loaded with the first one. */
 export function composePlug(ground: Ground, undo: UndoParts, accounts: Pick<PodAccounts, "conf">): PlugWatch {
@@ -15,7 +14,7 @@ export function composePlug(ground: Ground, undo: UndoParts, accounts: Pick<PodA
       const { PlugLook } = await import("./plug/plug-look.ts");
       return new PlugLook({ ...ground, ...undo, wants: new PodWants(ground), lastConf: () => accounts.conf });
     },
-    heldMs: (record) => admission.failuresOf(budgetKey(record))?.nextTryMs ?? 0,
+    heldMs: (key) => admission.failuresOf(key)?.nextTryMs ?? 0,
     tell: (token) => undo.afterwork.tell(token),
   });
 }

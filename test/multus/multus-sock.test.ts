@@ -179,6 +179,19 @@ test("/delegate brings about nothing that the annotation does not ask for", asyn
   expect((await story(lab)).filter((line) => line.includes("gamma"))).toEqual([]);
 });
 
+test("/delegate tells why its own change failed, and not another one of the pod", async () => {
+  await using lab = await started();
+  const call = podCall(lab, "c1");
+  expect((await multusCall(lab, "ADD", call)).status).toBe(200);
+  await lab.script("delta.ADD", 'echo \'{"cniVersion":"1.0.0","code":77,"msg":"no luck"}\'; exit 1');
+  await annotate(lab, "second,nowhere@net8,third@net7");
+  const wish = (ifname: string, name: string) => delegate(lab, "ADD", { ...call, ifname }, { name });
+  const [third, nowhere] = await Promise.all([wish("net7", "third"), wish("net8", "nowhere")]);
+  expect([third.status, nowhere.status]).toEqual([400, 400]);
+  expect(third.body).toContain("no luck");
+  expect(nowhere.body).toContain("cannot find a network-attachment-definition (nowhere)");
+});
+
 test("the socket is root's alone, and is not there unless a site asks for it", async () => {
   await using lab = await makeMultusNode();
   mkdirSync(lab.path("multus-run"));

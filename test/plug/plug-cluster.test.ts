@@ -87,6 +87,35 @@ test("levee plug and levee unplug edit the annotation and wait for the result", 
   expect(await lab.calls()).not.toEqual([]);
 });
 
+test("levee plug refuses an interface name that the pod has or gets again, and writes nothing", async () => {
+  const node = await startPod();
+  await using _lab = node.lab;
+  await using api = node.api;
+  api.keepsPatches = true;
+  api.pod("vm", { [key]: "net-a@net1" });
+  await untilStatus(node, ["default/net-a net1"]);
+  const before = api.patches.length;
+  const plug = async (network: string): Promise<string> => {
+    const [status, text] = await levee(node, "plug", "vm", network);
+    expect(status).toBe(1);
+    return text;
+  };
+  const told = await plug("net-b@net1");
+  expect(told).toContain("Cannot plug default/net-b as net1: default/net-a has that interface name in the pod");
+  expect(told).toContain("or first levee unplug default/vm default/net-a@net1");
+  expect(await plug("net-a@net1")).toContain("default/net-a has that interface name");
+  expect(await plug("net-b@eth0")).toContain("Cannot plug default/net-b as eth0: primary has");
+  expect(api.patches).toHaveLength(before);
+  // network-status has the real name of an entry without one, which gets another one at the pod's next start.
+  api.pod("vm", {
+    [key]: "net-a",
+    "k8s.v1.cni.cncf.io/network-status": JSON.stringify([{ name: "default/net-a", interface: "net8" }]),
+  });
+  expect(await plug("net-b@net8")).toContain("levee unplug default/vm default/net-a\n");
+  expect(await plug("net-b@net1")).toContain("at the pod's next start default/net-a gets that interface name");
+  expect(api.patches.filter(({ body }) => JSON.stringify(body).includes("net-b"))).toEqual([]);
+});
+
 test("a network that fails is told by an Event, and tried again until it can be attached", async () => {
   const node = await startPod();
   await using lab = node.lab;
@@ -100,6 +129,23 @@ test("a network that fails is told by an Event, and tried again until it can be 
   expect(reasons(node).join()).toContain("cannot find a network-attachment-definition (missing)");
   api.network("missing", { cniVersion: "1.0.0", ...lab.conf("second") });
   await untilStatus(node, ["default/missing net1"], 40_000);
+});
+
+test("levee plug and levee unplug do not end with the failure of another network of the pod", async () => {
+  const node = await startPod();
+  await using lab = node.lab;
+  await using api = node.api;
+  api.keepsPatches = true;
+  await lab.answer("second.ADD", '{"cniVersion":"1.0.0","interfaces":[{"name":"net7","sandbox":"/x"}],"ips":[]}');
+  for (const verb of ["ADD", "DEL"]) await lab.script(`second.${verb}`, "sleep 1");
+  // It is tried again with each change of the annotation, before the others.
+  api.pod("vm", { [key]: "missing@net9" });
+  expect(await levee(node, "plug", "vm", "net-a@net7")).toEqual([
+    0,
+    "default/vm has primary (eth0), default/net-a (net7)\n",
+  ]);
+  expect(reasons(node).join()).toContain("Could not attach default/missing as net9");
+  expect((await levee(node, "unplug", "vm", "net-a"))[0]).toBe(0);
 });
 
 test("levee plug without a resident hand says so when its time is over, and the network comes once there is one", async () => {

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import type { Http2Server } from "node:http2";
 import { kubeletSocket, podMessage, protoMessage, respond } from "../../src/kube/kubelet/kubelet.fixture.ts";
+import type { TimelineAnswer } from "../../src/wire/node-view.ts";
 import { KubeNode } from "../conformance/kube-node.ts";
 import { expectSuccess, pause, story, type PodCall } from "../crash/crash-node.ts";
 import { ip, type Lab } from "../lab/lab.ts";
@@ -84,6 +85,12 @@ async function devicesOf(lab: Lab, command: string): Promise<readonly unknown[]>
   return calls.map(({ stdin }) => (JSON.parse(stdin) as { deviceID?: unknown }).deviceID);
 }
 
+/** What `levee why` shows of the devices of plugged networks. */
+async function foundByPlug(lab: Lab): Promise<readonly (string | undefined)[]> {
+  const { entries } = await lab.ask<TimelineAnswer>({ ask: "timeline", namespace: "default", name: "web" });
+  return entries.filter(({ verb, what }) => verb === "PLUG" && what === "found").map(({ detail }) => detail);
+}
+
 async function infoFiles(lab: Lab): Promise<readonly string[]> {
   return await readdir(lab.path("devinfo/cni"));
 }
@@ -103,11 +110,18 @@ test("a network of a device gets the pod's unused one; a second one is refused, 
   await annotate(lab, "sriov@net1");
   await untilNetworks(lab, ["sriov net1"]);
   expect(await devicesOf(lab, "ADD")).toEqual(["d1"]);
+  expect(await foundByPlug(lab)).toEqual([
+    "default/sriov gets the device d1 of intel.com/sriov, from the device plugin",
+  ]);
   expect(await infoFiles(lab)).toEqual(["default-sriov-c1_net1"]);
   await annotate(lab, "sriov@net1,other@net2");
   expect(await untilFailed(lab)).toContain(
     "it needs an unused device of intel.com/sriov, and the pod's networks use d1",
   );
+  expect((await foundByPlug(lab)).slice(1, 3)).toEqual([
+    "skipped the device d1: default/sriov has it as net1",
+    "default/other gets no device: the pod has no intel.com/sriov left",
+  ]);
   expect(await networksOfPod(lab)).toEqual(["sriov net1"]);
   await annotate(lab, "other@net1");
   await untilNetworks(lab, ["other net1"]);

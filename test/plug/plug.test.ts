@@ -62,7 +62,7 @@ test("a swap of one interface detaches first; when the new network fails, the ol
   expectSuccess(await lab.cni("DEL", call));
 });
 
-test("a missing annotation detaches only at the second look, and not if it comes back", async () => {
+test("a missing annotation detaches only after a while, and not if it comes back", async () => {
   await using lab = await makePlugNode({ gcGraceMs: 800 });
   await runPod(lab);
   await annotate(lab, undefined);

@@ -1,13 +1,24 @@
 import type { Command } from "commander";
 import { withNetwork, withoutNetwork } from "../../attachment/edit-selection.ts";
+import { failedParts } from "../../attachment/change-words.ts";
+import { parseSelection } from "../../attachment/selection.ts";
+import { interfaceHolder, type HeldInterface } from "../../attachment/interface-holder.ts";
 import type { Namespace } from "../../base/brand.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import type { KubeOptions } from "../cluster/kube-access.ts";
-import { editNetworks, untilNetworks, type StatusEntry } from "./pod-networks.ts";
+import { editNetworks, untilNetworks, type PodNetworksSeen } from "./pod-networks.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure } from "../failure.ts";
-import { networkText, parseNetwork, parsePod, podText, requireSubdomain, type NetworkChoice } from "../node/names.ts";
+import {
+  networkText,
+  parseNetwork,
+  parsePod,
+  podText,
+  requireSubdomain,
+  type NetworkChoice,
+  type PodKey,
+} from "../node/names.ts";
 import type { Shell } from "../shell.ts";
 import { parseSpan } from "../storm/quantity.ts";
 import { print } from "../terminal/print.ts";
@@ -34,9 +45,10 @@ function addAttaching(program: Command, shell: Shell): void {
     ].join("\n"),
   );
   command.action(async (name: string, network: string, options: PlugOptions) => {
-    await change(command, shell, { name, network, options }, (asked, namespace, choice) =>
-      withNetwork(asked, namespace, choice),
-    );
+    await change(command, shell, { name, network, options }, (seen, { pod, namespace, choice }) => {
+      refuseTaken(seen, { pod, namespace, choice });
+      return withNetwork(seen.asked, namespace, choice);
+    });
   });
 }
 
@@ -51,13 +63,28 @@ function addDetaching(program: Command, shell: Shell): void {
     ].join("\n"),
   );
   command.action(async (name: string, network: string, options: PlugOptions) => {
-    await change(command, shell, { name, network, options }, (asked, namespace, choice) => {
+    await change(command, shell, { name, network, options }, ({ asked }, { namespace, choice }) => {
       const { text, removed } = withoutNetwork(asked, namespace, choice);
       if (removed > 0) return text;
       throw new CommandFailure("network-unknown", `The pod's annotation does not ask for ${networkText(choice)}`, {
         remedy: "name the interface only if the annotation does; kubectl describe pod shows it",
       });
     });
+  });
+}
+
+/** Once it is written, the daemon refuses such a network until a person mends the annotation, and the pod's next sandbox too. */
+function refuseTaken({ asked, status }: PodNetworksSeen, { pod, namespace, choice }: Aim): void {
+  const taken = interfaceHolder(asked, namespace, status, choice);
+  if (taken === undefined) return;
+  const { network, ifname, isLater, entry } = taken;
+  const has = isLater
+    ? `at the pod's next start ${network} gets that interface name`
+    : `${network} has that interface name in the pod`;
+  const other = `name another interface, as in levee plug ${podText(pod)} ${choice.namespace}/${choice.name}@NAME`;
+  const message = `Cannot plug ${choice.namespace}/${choice.name} as ${ifname}: ${oneLine(has)}`;
+  throw new CommandFailure("interface-taken", message, {
+    remedy: entry === undefined ? other : `${other}, or first levee unplug ${podText(pod)} ${entry}`,
   });
 }
 
@@ -75,7 +102,14 @@ interface Asked {
   readonly options: PlugOptions;
 }
 
-type Edit = (asked: string, namespace: Namespace, choice: NetworkChoice) => string;
+/** The pod and the network that were named. */
+interface Aim {
+  readonly pod: PodKey;
+  readonly namespace: Namespace;
+  readonly choice: NetworkChoice;
+}
+
+type Edit = (seen: PodNetworksSeen, aim: Aim) => string;
 
 async function change(command: Command, shell: Shell, { name, network, options }: Asked, edit: Edit): Promise<void> {
   const { settings } = contextOf(command, shell);
@@ -84,18 +118,29 @@ async function change(command: Command, shell: Shell, { name, network, options }
   const waitMs = parseSpan("--timeout", options.timeout);
   const namespace = pod.namespace as Namespace; // checked by parsePod
   const isPlug = command.name() === "plug";
-  const isIts = (entry: StatusEntry): boolean =>
+  const isIts = (entry: HeldInterface): boolean =>
     entry.name === `${choice.namespace}/${choice.name}` && (choice.ifname ?? entry.ifname) === entry.ifname;
   const networks = await withCluster(shell, options, async (api) => {
-    const before = await editNetworks(api, pod, (asked) => edit(asked, namespace, choice));
+    const before = await editNetworks(api, pod, (seen) => edit(seen, { pod, namespace, choice }));
     const had = before.status.filter(isIts).length;
-    const isDone = (status: readonly StatusEntry[]): boolean =>
+    const isDone = (status: readonly HeldInterface[]): boolean =>
       isPlug ? status.filter(isIts).length > had : !status.some(isIts);
-    return await untilNetworks(shell, api, { pod, isDone, waitMs });
+    const isItsFailure = failureTest(isPlug ? "attach" : "detach", before, { pod, namespace, choice });
+    return await untilNetworks(shell, api, { pod, isDone, isItsFailure, waitMs });
   });
   const has = networks.map((entry) => `${oneLine(entry.name)} (${oneLine(entry.ifname)})`).join(", ");
   print(shell.stdout, settings.output, {
-    value: { pod: podText(pod), networks },
+    value: { pod: podText(pod), networks: networks.map(({ name: of, ifname }) => ({ name: of, ifname })) },
     text: () => `${podText(pod)} has ${has}\n`,
   });
+}
+
+/** A network without an interface name gets one that no other entry of the annotation names. */
+function failureTest(verb: "attach" | "detach", { asked }: PodNetworksSeen, aim: Aim): (text: string) => boolean {
+  const { ifname, ...choice } = aim.choice;
+  const network = `${choice.namespace}/${choice.name}`;
+  const named = verb === "attach" ? parseSelection(asked, aim.namespace).map((element) => String(element.ifname)) : [];
+  const isIts = (other: string): boolean => (ifname === undefined ? !named.includes(other) : other === ifname);
+  return (text) =>
+    failedParts(text)?.some((part) => part.verb === verb && part.network === network && isIts(part.ifname)) ?? true;
 }

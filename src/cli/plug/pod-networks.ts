@@ -1,3 +1,4 @@
+import type { HeldInterface } from "../../attachment/interface-holder.ts";
 import { networksAnnotation, networkStatusAnnotation } from "../../base/annotations.ts";
 import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
@@ -10,17 +11,11 @@ const lookMs = 250;
 /** Another writer changed the pod in between. */
 const triesMax = 5;
 
-/** One entry of network-status. */
-export interface StatusEntry {
-  readonly name: string;
-  readonly ifname: string;
-}
-
 /** A pod's networks on the API server: those it asks for, and those it has. */
 export interface PodNetworksSeen {
   readonly version: string;
   readonly asked: string;
-  readonly status: readonly StatusEntry[];
+  readonly status: readonly HeldInterface[];
 }
 
 async function readPodNetworks(api: KubeApi, pod: PodKey): Promise<PodNetworksSeen> {
@@ -48,11 +43,11 @@ async function askForPod(api: KubeApi, pod: PodKey): Promise<string> {
 export async function editNetworks(
   api: KubeApi,
   pod: PodKey,
-  edit: (asked: string) => string,
+  edit: (seen: PodNetworksSeen) => string,
 ): Promise<PodNetworksSeen> {
   for (let left = triesMax; ; left -= 1) {
     const seen = await readPodNetworks(api, pod);
-    const metadata = { resourceVersion: seen.version, annotations: { [networksAnnotation]: edit(seen.asked) } };
+    const metadata = { resourceVersion: seen.version, annotations: { [networksAnnotation]: edit(seen) } };
     try {
       await api.call({
         method: "PATCH",
@@ -68,12 +63,20 @@ export async function editNetworks(
   }
 }
 
+interface AwaitedNetworks {
+  readonly pod: PodKey;
+  readonly isDone: (status: readonly HeldInterface[]) => boolean;
+  /** Whether the text of an event tells of this change: the pod may have others that fail. */
+  readonly isItsFailure: (text: string) => boolean;
+  readonly waitMs: number;
+}
+
 /** Waits until network-status is as wanted. Fails with the daemon's own words, or when the time is over. */
 export async function untilNetworks(
   shell: Shell,
   api: KubeApi,
-  { pod, isDone, waitMs }: { readonly pod: PodKey; readonly isDone: IsDone; readonly waitMs: number },
-): Promise<readonly StatusEntry[]> {
+  { pod, isDone, isItsFailure, waitMs }: AwaitedNetworks,
+): Promise<readonly HeldInterface[]> {
   const { clock, interrupted } = shell;
   const endMs = clock.monotonicMs() + waitMs;
   // Events have whole seconds.
@@ -81,7 +84,7 @@ export async function untilNetworks(
   for (;;) {
     const { status } = await readPodNetworks(api, pod);
     if (isDone(status)) return status;
-    const failure = await failureSince(api, pod, sinceMs);
+    const failure = await failureSince(api, pod, { sinceMs, isItsFailure });
     if (failure !== undefined)
       throw new CommandFailure("plug-failed", failure, {
         remedy: `levee why ${podText(pod)} on the pod's node; the daemon tries again while the annotation asks for it`,
@@ -94,9 +97,11 @@ export async function untilNetworks(
   }
 }
 
-type IsDone = (status: readonly StatusEntry[]) => boolean;
-
-async function failureSince(api: KubeApi, { namespace, name }: PodKey, sinceMs: number): Promise<string | undefined> {
+async function failureSince(
+  api: KubeApi,
+  { namespace, name }: PodKey,
+  { sinceMs, isItsFailure }: Pick<AwaitedNetworks, "isItsFailure"> & { readonly sinceMs: number },
+): Promise<string | undefined> {
   const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${name},type=Warning`);
   const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=${selector}`;
   // Who may patch a pod need not be allowed to read events: then the status alone tells.
@@ -104,17 +109,23 @@ async function failureSince(api: KubeApi, { namespace, name }: PodKey, sinceMs: 
   const items = objectOf(JSON.parse(text))["items"];
   const events = Array.isArray(items) ? items.map(objectOf) : [];
   const failed = events.find(
-    ({ reason, lastTimestamp }) =>
-      /^Failed(?:Adding|Removing)Interface$/u.test(textOf(reason)) && Date.parse(textOf(lastTimestamp)) >= sinceMs,
+    ({ reason, lastTimestamp, message }) =>
+      /^Failed(?:Adding|Removing)Interface$/u.test(textOf(reason)) &&
+      Date.parse(textOf(lastTimestamp)) >= sinceMs &&
+      isItsFailure(textOf(message)),
   );
   return failed === undefined ? undefined : textOf(failed["message"]);
 }
 
-function entriesOf(text: string): readonly StatusEntry[] {
+function entriesOf(text: string): readonly HeldInterface[] {
   try {
     const value: unknown = JSON.parse(text === "" ? "[]" : text);
     if (!Array.isArray(value)) return [];
-    return value.map(objectOf).map(({ name, interface: ifname }) => ({ name: textOf(name), ifname: textOf(ifname) }));
+    return value.map(objectOf).map((entry) => ({
+      name: textOf(entry["name"]),
+      ifname: textOf(entry["interface"]),
+      isDefault: entry["default"] === true,
+    }));
   } catch {
     // Not JSON, so it names no network.
     return [];

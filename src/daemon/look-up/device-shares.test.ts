@@ -108,3 +108,27 @@ describe("DeviceShares of networks that name their request", () => {
     );
   });
 });
+
+describe("DeviceShares for a pod that runs", () => {
+  const red = network("r", "intel.com/vf", "net/red");
+  const both = [claimed("0000:1", "blue"), claimed("0000:2", "red")];
+
+  test("a network gets the device of its request while others of the pod have theirs", () => {
+    expect(share({ claimed: both, used: ["0000:1"] }, red)).toEqual(["0000:2"]);
+    expect(() => share({ claimed: both, used: ["0000:2"] }, red)).toThrow("none of its 1 is");
+  });
+
+  test("a network without a request gets the first device that no other has", () => {
+    const pod = { allotted: new Map([["intel.com/vf", ["0000:3", "0000:4"]]]), claimed: both };
+    expect(share({ ...pod, used: ["0000:1", "0000:3"] }, vf("a"))).toEqual(["0000:2"]);
+    expect(share({ ...pod, used: ["0000:1", "0000:2", "0000:3", "0000:4"] }, vf("a"))).toEqual([undefined]);
+    const named = { allotted: new Map([["my-claim", ["eth7", "eth8"]]]), claims: new Set(["my-claim"]) };
+    expect(share({ ...named, used: ["eth7"] }, network("a", "my-claim"))).toEqual(["eth8"]);
+  });
+
+  test("a device that two requests share is free until it is used twice", () => {
+    const shared = [claimed("0000:1", "blue"), claimed("0000:1", "red")];
+    expect(share({ claimed: shared, used: ["0000:1"] }, red)).toEqual(["0000:1"]);
+    expect(() => share({ claimed: shared, used: ["0000:1", "0000:1"] }, red)).toThrow("none of its 1 is");
+  });
+});

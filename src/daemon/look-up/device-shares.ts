@@ -10,6 +10,8 @@ export interface DevicesOfPod {
   /** The names of the claims among those. */
   readonly claims: ReadonlySet<string>;
   readonly claimed: readonly ClaimedDevice[];
+  /** IDs that networks of the running pod have, one for each network. No other network gets those. */
+  readonly used?: readonly string[];
 }
 
 interface ShareableDevice {
@@ -42,16 +44,18 @@ export class DeviceShares {
 
   /** As in Multus: those of device plugins and of claims together, sorted. A claim of that name goes first (4.3.0). */
   #of(resourceName: string): readonly ShareableDevice[] {
-    const { allotted, claims, claimed } = this.#pod;
+    const { allotted, claims, claimed, used = [] } = this.#pod;
     const fromKubelet = allotted.get(resourceName) ?? [];
     if (claims.has(resourceName) && fromKubelet.length > 0)
-      return fromKubelet.map((deviceId) => ({ deviceId, origin: `the claim ${resourceName}, by the kubelet` }));
+      return fromKubelet
+        .filter((deviceId) => !used.includes(deviceId))
+        .map((deviceId) => ({ deviceId, origin: `the claim ${resourceName}, by the kubelet` }));
     const taken = new Set([...this.#named.values()].map(({ deviceId }) => deviceId));
     const all = new Map<string, ShareableDevice>();
     for (const deviceId of fromKubelet) all.set(deviceId, { deviceId, origin: "the device plugin" });
     for (const device of claimed)
       if (device.isForAll && device.resourceName === resourceName) all.set(device.deviceId, device);
-    for (const deviceId of taken) all.delete(deviceId);
+    for (const deviceId of [...taken, ...used]) all.delete(deviceId);
     return [...all.values()].toSorted((left, right) => (left.deviceId < right.deviceId ? -1 : 1));
   }
 
@@ -59,10 +63,19 @@ export class DeviceShares {
     const { network, resourceName = "", deviceRequest: request = "" } = source;
     const taken = new Set(this.#named.values());
     const ofRequest = this.#pod.claimed.filter((device) => isOf(device, request));
-    const free = ofRequest.filter((device) => device.resourceName === resourceName && !taken.has(device));
+    const free = ofRequest.filter(
+      (device) => device.resourceName === resourceName && !taken.has(device) && !this.#isUsed(device),
+    );
     const [device] = free.toSorted((left, right) => (left.deviceId < right.deviceId ? -1 : 1));
     if (device === undefined) throw noneFor(network, request, ofRequest.length);
     this.#named.set(source, device);
+  }
+
+  /** A device that claims share is there once for each of them. */
+  #isUsed({ deviceId }: ClaimedDevice): boolean {
+    const { claimed, used = [] } = this.#pod;
+    const uses = used.filter((one) => one === deviceId).length;
+    return uses > 0 && uses >= claimed.filter((one) => one.deviceId === deviceId).length;
   }
 }
 

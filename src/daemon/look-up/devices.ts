@@ -20,6 +20,8 @@ export interface DeviceSourceOptions {
   readonly live?: LiveView | undefined;
   /** Told where each device came from and went. */
   readonly note?: (detail: string) => void;
+  /** IDs that other networks of a running pod have. */
+  readonly used?: readonly string[];
 }
 
 /**
@@ -36,7 +38,7 @@ export async function withDevices(
   if (sources.length === 0) return networks;
   const { allotted, claims, silence } = await ofKubelet(pod, options);
   const claimed = await ofClaims(pod, sources, claims, options);
-  const shares = new DeviceShares({ allotted, claims: claims ?? noClaims, claimed }, sources);
+  const shares = new DeviceShares({ allotted, claims: claims ?? noClaims, claimed, used: options.used ?? [] }, sources);
   const equip = (source: NetworkSource): NetworkSource => {
     const { resourceName, network } = source;
     if (resourceName === undefined) return source;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
+import type { NetworkChange } from "../../attachment/network-changes.ts";
 import type { JsonText, Namespace, PodName } from "../../base/brand.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { podArgs } from "../../cni/cni-args.ts";
@@ -19,8 +20,8 @@ export interface DelegateNeeds {
   readonly config: DaemonConfig;
   readonly journal: Pick<Journal, "forPod">;
   readonly view: View;
-  /** Why the last change of this attachment failed, while it has not succeeded since. */
-  readonly plug: { failureOf(token: string): LeveeError | undefined };
+  /** Why this change of the attachment failed, while it has not succeeded since. */
+  readonly plug: { failureOf(token: string, change: NetworkChange | undefined): LeveeError | undefined };
 }
 
 /** One attachment that a client of `/delegate` wants to come or to go. */
@@ -37,7 +38,7 @@ interface Wish {
 /** How things stand: done, on its way, or not asked for by the annotation. */
 type Standing =
   | { readonly is: "done"; readonly body: string }
-  | { readonly is: "coming" }
+  | { readonly is: "coming"; readonly change: NetworkChange | undefined }
   | { readonly is: "unasked"; readonly reason: string };
 
 const lookMs = 50;
@@ -81,7 +82,7 @@ export class Delegate {
     const record = pod === undefined ? undefined : ownRecord(pod, journal.forPod(wish.namespace, wish.name));
     if (pod === undefined || record === undefined || !isSame(pod, wish)) return absent(wish);
     const standing = this.#standing(wish, pod, record);
-    const failure = standing.is === "coming" ? plug.failureOf(record.token) : undefined;
+    const failure = standing.is === "coming" ? plug.failureOf(record.token, standing.change) : undefined;
     if (failure !== undefined) throw failure;
     return standing;
   }
@@ -89,11 +90,12 @@ export class Delegate {
   #standing(wish: Wish, pod: PodFacts, record: AttachmentRecord): Standing {
     const chain = record.chains.find((one) => one.ifname === wish.ifname && isNamed(one, wish));
     const changes = keepsNetns(pod) ? wantedChanges(pod, record, this.#needs.config) : [];
-    const isLeaving = chain !== undefined && changes.some(({ leaving }) => leaving.includes(chain));
-    const isJoining = changes.some(({ joining }) => joining?.ifname === wish.ifname);
-    if (record.plug !== undefined) return { is: "coming" };
-    if (wish.verb === "DEL") return chain === undefined ? { is: "done", body: "" } : onItsWay(isLeaving, wish);
-    return chain !== undefined && !isLeaving ? { is: "done", body: bodyOf(record, chain) } : onItsWay(isJoining, wish);
+    const leaving = changes.find((change) => chain !== undefined && change.leaving.includes(chain));
+    const joining = changes.find((change) => change.joining?.ifname === wish.ifname);
+    if (record.plug !== undefined) return { is: "coming", change: wish.verb === "DEL" ? leaving : joining };
+    if (wish.verb === "DEL") return chain === undefined ? { is: "done", body: "" } : onItsWay(leaving, wish);
+    if (chain === undefined || leaving !== undefined) return onItsWay(joining, wish);
+    return { is: "done", body: bodyOf(record, chain) };
   }
 }
 
@@ -125,8 +127,8 @@ function absent(wish: Wish): Standing {
     : { is: "unasked", reason: `Cannot attach ${wish.ifname} to ${podText(wish)}: Levee has not attached that pod` };
 }
 
-function onItsWay(isComing: boolean, wish: Wish): Standing {
-  if (isComing) return { is: "coming" };
+function onItsWay(change: NetworkChange | undefined, wish: Wish): Standing {
+  if (change !== undefined) return { is: "coming", change };
   const { ifname } = wish;
   const reason =
     wish.verb === "ADD"

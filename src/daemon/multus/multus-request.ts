@@ -11,8 +11,6 @@ export interface MultusRequest {
   readonly config: JsonText;
 }
 
-const overrides: ReadonlySet<string> = new Set(["1", "true"]);
-
 /** Reads a body of Multus' HTTP interface. `interfaceAttributes` is not read: the pod's annotation says the same. */
 export function readMultusRequest(body: Uint8Array): MultusRequest {
   const value = parsed(body);
@@ -29,9 +27,14 @@ export function readMultusRequest(body: Uint8Array): MultusRequest {
   const config = Buffer.from(textOf(value, "config"), "base64");
   return {
     call,
-    mayBeOwnNetns: overrides.has(text("CNI_NETNS_OVERRIDE")),
+    mayBeOwnNetns: isOverride(text("CNI_NETNS_OVERRIDE")),
     config: asJsonText(config, "the network configuration of the request"),
   };
+}
+
+/** As skel reads it, in any case. */
+function isOverride(text: string): boolean {
+  return text === "1" || text.toUpperCase() === "TRUE";
 }
 
 function parsed(body: Uint8Array): unknown {

@@ -9,7 +9,7 @@ import type { PodFacts } from "../../view/pod-facts.ts";
 import type { PodWants } from "../attach/pod-wants.ts";
 import { ChainReports } from "../chains/chain-reports.ts";
 import { subjectOf } from "../record/subject.ts";
-import { budgetKey } from "./budget-key.ts";
+import { budgetKey, budgetKeyOf } from "./budget-key.ts";
 
 export interface PlugBudgetNeeds {
   readonly admission: Admission;
@@ -23,7 +23,7 @@ interface Asker {
 
 /**
  * The line and the retry budget for changes of running pods: the same line as for ADDs and DELs, with the same rules. A
- * pod's changes are counted apart from its ADDs, so that neither supersedes or holds the other.
+ * pod's changes are counted apart from its ADDs and each network from the others, so that none holds another.
  */
 export class PlugBudget {
   readonly #needs: PlugBudgetNeeds;
@@ -40,7 +40,7 @@ export class PlugBudget {
       ...change.leaving.map(({ network }) => String(network)),
       ...(change.joining === undefined ? [] : [String(networkNameOf(change.joining.element))]),
     ];
-    const key = budgetKey(record);
+    const key = budgetKeyOf(record, change);
     if (admission.failuresOf(key) !== undefined) await this.#look(key, pod);
     const facts = { namespace: record.pod.namespace, pod: key, priority: pod.priority, networks };
     const subject = subjectOf(record, "PLUG");
@@ -72,5 +72,5 @@ export class PlugBudget {
   }
 }
 
-/** Pods whose changes fail; a node has few. */
+/** Networks that could not be attached to running pods; a node has few. */
 const textsMax = 64;

@@ -2,8 +2,8 @@ import { sameNetns } from "../../base/identity.ts";
 import { toLeveeError, type LeveeError } from "../../base/errors.ts";
 import type { GivenUp } from "../../base/given-up.ts";
 import type { Logger } from "../../base/log.ts";
+import { changeWords, failedChangeText, unchangedText } from "../../attachment/change-words.ts";
 import type { NetworkChange } from "../../attachment/network-changes.ts";
-import { networkNameOf } from "../../attachment/selection-element.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
@@ -18,10 +18,11 @@ import type { EventTeller } from "../tell/event-teller.ts";
 import { lookAtNetns, type NetnsNow } from "../undo/netns-to-pass.ts";
 import type { Residents } from "../undo/residents.ts";
 import type { Suspects } from "../undo/suspects.ts";
+import { budgetKeyOf } from "./budget-key.ts";
 import { PlugBudget, type PlugBudgetNeeds } from "./plug-budget.ts";
 import { PlugChains, type PlugChainsNeeds } from "./plug-chains.ts";
 import { PlugOperation, type PlugOperationNeeds } from "./plug-operation.ts";
-import { planJoining, type PlugPlanNeeds } from "./plug-plan.ts";
+import { planJoining, type PlugAim, type PlugPlanNeeds } from "./plug-plan.ts";
 import type { PlugWork } from "./plug-work.ts";
 import { isSilent, keepsNetns, ownRecord, wantedChanges } from "./wanted-networks.ts";
 
@@ -46,9 +47,18 @@ export interface PlugSubject {
   readonly givenUp: GivenUp;
   /** How often a change of this pod has failed since it last succeeded. */
   attempts: number;
-  /** The annotation was missing at the last look. */
-  wasSilent: boolean;
+  /** Since when the annotation is missing, on the monotonic clock. */
+  silentSinceMs: number | undefined;
+  /** Why the last look failed before its changes. */
   failure: LeveeError | undefined;
+  /** Changes that failed, each by its words. */
+  readonly failures: Map<string, FailedChange>;
+}
+
+interface FailedChange {
+  readonly error: LeveeError;
+  /** Admission holds it by this key. */
+  readonly key: string;
 }
 
 /** Nothing is to be done, or look again after some time, or once a hand joins. */
@@ -100,21 +110,32 @@ export class PlugLook {
     const pod = record === undefined ? undefined : await this.#podOf(record);
     if (record === undefined || pod === undefined) return undefined;
     const changes = this.#wanted(pod, record);
-    if (isSilent(pod) && changes.length > 0 && !subject.wasSilent) return this.#waitForWord(record, subject);
-    subject.wasSilent = false;
-    await this.#carryOut(work, pod, changes);
+    const waitMs = isSilent(pod) && changes.length > 0 ? this.#waitForWord(record, subject) : 0;
+    if (waitMs > 0) return { afterMs: waitMs };
+    const { failures } = subject;
+    subject.failure = undefined;
+    for (const words of failures.keys())
+      if (!changes.some((change) => changeWords(change) === words)) failures.delete(words);
+    await this.#carryOut(work, { pod, record, failures }, changes);
     return undefined;
   }
 
-  async #carryOut(work: Omit<PlugWork, "reports">, pod: PodFacts, changes: readonly NetworkChange[]): Promise<void> {
+  async #carryOut(
+    work: Omit<PlugWork, "reports">,
+    { pod, record, failures }: Pick<PlugSubject, "failures"> & Pick<PlugAim, "pod" | "record">,
+    changes: readonly NetworkChange[],
+  ): Promise<void> {
     let failure: LeveeError | undefined;
     for (const change of changes) {
       work.givenUp.throwIfAborted();
       try {
         await this.#changeOne(work, pod, change);
+        failures.delete(changeWords(change));
       } catch (thrown) {
         if (work.hand.isLost || work.givenUp.aborted) throw thrown;
-        failure ??= toLeveeError(thrown, "Cannot change the pod's networks");
+        const error = toLeveeError(thrown, "Cannot change the pod's networks");
+        failures.set(changeWords(change), { error, key: budgetKeyOf(record, change) });
+        failure ??= error;
       }
     }
     if (failure !== undefined) throw failure;
@@ -127,19 +148,21 @@ export class PlugLook {
       const { message } = toLeveeError(thrown, "Cannot read the annotation");
       this.#needs.timeline.note(subjectOf(record, "PLUG"), "failed", { detail: message });
       const notice = { type: "Warning", reason: "FailedAddingInterface" } as const;
-      this.#needs.eventTeller.aboutPod(pod, { ...notice, message: `The pod's networks stay as they are: ${message}` });
+      this.#needs.eventTeller.aboutPod(pod, { ...notice, message: unchangedText(message) });
       throw thrown;
     }
   }
 
-  /** A controller that replaces the object may lose the annotation for a moment. */
-  #waitForWord(record: AttachmentRecord, subject: PlugSubject): NextLook {
-    subject.wasSilent = true;
-    this.#needs.timeline.note(subjectOf(record, "PLUG"), "waiting", {
-      detail:
-        "the annotation is gone: its networks stay until it has been missing at a second look; [] takes them away at once",
-    });
-    return { afterMs: this.#needs.config.gcGraceMs };
+  /** For how much longer; a controller that replaces the object may lose the annotation for a moment. */
+  #waitForWord(record: AttachmentRecord, subject: PlugSubject): number {
+    const { clock, config, timeline } = this.#needs;
+    const nowMs = clock.monotonicMs();
+    if (subject.silentSinceMs === undefined)
+      timeline.note(subjectOf(record, "PLUG"), "waiting", {
+        detail: `the annotation is gone: its networks stay until it has been missing for ${config.gcGraceMs} ms; [] takes them away at once`,
+      });
+    subject.silentSinceMs ??= nowMs;
+    return subject.silentSinceMs + config.gcGraceMs - nowMs;
   }
 
   async #changeOne(work: Omit<PlugWork, "reports">, pod: PodFacts, change: NetworkChange): Promise<void> {
@@ -147,14 +170,14 @@ export class PlugLook {
     const before = journal.findByToken(work.token);
     if (before === undefined) return;
     const about = subjectOf(before, "PLUG");
-    timeline.note(about, "asked", { detail: textOf(change) });
+    timeline.note(about, "asked", { detail: changeWords(change) });
     try {
       using permit = await this.#budget.admit(before, pod, change, work);
       const reports = this.#budget.reportsOf(permit, pod);
       const joining = await reports.watch(this.#plan(work, { pod, record: before }, change));
       await this.#operation.change({ ...work, reports }, change.leaving, joining);
       reports.succeeded();
-      timeline.note(about, change.joining === undefined ? "unplugged" : "plugged", { detail: textOf(change) });
+      timeline.note(about, change.joining === undefined ? "unplugged" : "plugged", { detail: changeWords(change) });
       await this.#changed(before);
     } catch (thrown) {
       const error = toLeveeError(thrown, "Cannot change the pod's networks");
@@ -171,7 +194,8 @@ export class PlugLook {
     change: NetworkChange,
   ): Promise<Awaited<ReturnType<typeof planJoining>>[]> {
     if (change.joining === undefined) return [];
-    return [await planJoining({ pod, record, hand, signal: givenUp.signal }, change, this.#needs)];
+    const note = (detail: string): void => this.#needs.timeline.note(subjectOf(record, "PLUG"), "found", { detail });
+    return [await planJoining({ pod, record, hand, signal: givenUp.signal, note }, change, this.#needs)];
   }
 
   /** Tells the new networks once they are in the journal; nothing when they are the old ones. */
@@ -183,11 +207,7 @@ export class PlugLook {
 
   #tellFailure(pod: PodFacts, change: NetworkChange, { message }: LeveeError): void {
     const reason = change.joining === undefined ? "FailedRemovingInterface" : "FailedAddingInterface";
-    this.#needs.eventTeller.aboutPod(pod, {
-      type: "Warning",
-      reason,
-      message: `Could not ${textOf(change)}: ${message}`,
-    });
+    this.#needs.eventTeller.aboutPod(pod, { type: "Warning", reason, message: failedChangeText(change, message) });
   }
 
   /** The record's pod while its networks may change. */
@@ -210,10 +230,4 @@ function isNetnsOf({ origin, bootId, netns }: AttachmentRecord, now: NetnsNow, t
   if (origin === "multus" && netns.identity === undefined)
     return now.identity !== undefined && netns.path.includes("/netns/");
   return bootId === thisBoot && sameNetns(netns.identity, now.identity);
-}
-
-function textOf({ leaving, joining }: NetworkChange): string {
-  const parts = leaving.map(({ network, ifname }) => `detach ${network} (${ifname})`);
-  if (joining !== undefined) parts.push(`attach ${networkNameOf(joining.element)} as ${joining.ifname}`);
-  return parts.join(" and ");
 }

@@ -39,6 +39,8 @@ export interface PlugAim {
   readonly record: AttachmentRecord;
   readonly hand: Hand;
   readonly signal: AbortSignal;
+  /** Told which device the network gets, and which were skipped. */
+  readonly note: (detail: string) => void;
 }
 
 /** Plans the chain of one network for a running pod. Nothing is done to the system. */
@@ -74,23 +76,29 @@ async function findSource(
 /** The kubelet allots devices when a pod starts, so a network gets one that no other network of the pod uses. */
 async function withUnusedDevice(
   source: NetworkSource,
-  { pod, record, signal }: PlugAim,
+  { pod, record, signal, note }: PlugAim,
   { leaving }: NetworkChange,
   { config, clock, view }: PlugPlanNeeds,
 ): Promise<NetworkSource> {
   const { resourceName } = source;
   if (resourceName === undefined) return source;
-  const stays = record.chains.filter((chain) => !leaving.includes(chain));
-  const used = new Set(stays.flatMap(({ multus }) => multus.request.deviceId ?? []));
-  const options = { kubeletDir: config.kubeletDir, clock, limitMs: config.addLookupMs, signal, live: view.live };
-  const tries = Array.from({ length: used.size + 1 }, () => ({ source }));
-  const { others } = await withDevices({ defaultNetwork: noDevice(source), others: tries }, pod, options);
-  const free = others.find(({ source: { resource } }) => resource !== undefined && !used.has(resource.deviceId));
-  if (free !== undefined) return free.source;
-  const held = used.size === 0 ? "the pod has none" : `the pod's networks use ${[...used].join(", ")}`;
+  const used: string[] = [];
+  for (const { network, ifname, multus } of record.chains.filter((chain) => !leaving.includes(chain))) {
+    const { deviceId, ...held } = multus.request;
+    if (deviceId === undefined) continue;
+    used.push(deviceId);
+    if ((held.resourceName ?? resourceName) === resourceName)
+      note(`skipped the device ${deviceId}: ${network} has it as ${ifname}`);
+  }
+  const { kubeletDir, addLookupMs: limitMs } = config;
+  const options = { kubeletDir, clock, limitMs, signal, live: view.live, note, used };
+  const { others } = await withDevices({ defaultNetwork: noDevice(source), others: [{ source }] }, pod, options);
+  const [free] = others;
+  if (free?.source.resource !== undefined) return free.source;
+  const inUse = used.length === 0 ? "the pod has none" : `the pod's networks use ${used.join(", ")}`;
   throw new LeveeError(
     "field-unsupported",
-    `Cannot attach ${source.network} to the running pod: it needs an unused device of ${resourceName}, and ${held}; the kubelet allots devices only when a pod starts, so ask for one more in the pod's resources`,
+    `Cannot attach ${source.network} to the running pod: it needs an unused device of ${resourceName}, and ${inUse}; the kubelet allots devices only when a pod starts, so ask for one more in the pod's resources`,
   );
 }
 

@@ -2,6 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { GivenUp } from "../../base/given-up.ts";
 import type { Logger } from "../../base/log.ts";
+import { changeWords } from "../../attachment/change-words.ts";
+import type { NetworkChange } from "../../attachment/network-changes.ts";
 import { networksAnnotation, networkStatusAnnotation } from "../../base/annotations.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
@@ -13,7 +15,7 @@ import type { Residents } from "../undo/residents.ts";
 import type { NextLook, PlugLook, PlugSubject } from "./plug-look.ts";
 import { PlugQueue } from "./plug-queue.ts";
 import { isStatusStale } from "./stale-status.ts";
-import { keepsNetns, ownRecord, wantedChanges } from "./wanted-networks.ts";
+import { isSilent, keepsNetns, ownRecord, wantedChanges } from "./wanted-networks.ts";
 
 export interface PlugWatchNeeds {
   readonly clock: Clock;
@@ -24,8 +26,8 @@ export interface PlugWatchNeeds {
   readonly residents: Pick<Residents, "onJoined">;
   /** Loaded with the first change: most nodes never have one. */
   readonly load: () => Promise<Pick<PlugLook, "look">>;
-  /** How long a pod whose change failed is held. */
-  readonly heldMs: (record: AttachmentRecord) => number;
+  /** How long admission holds what failed under this key. */
+  readonly heldMs: (key: string) => number;
   /** Tells a pod's networks again. */
   readonly tell: (token: string) => void;
 }
@@ -69,9 +71,10 @@ export class PlugWatch implements Service {
     return this;
   }
 
-  /** Why the last change of this attachment failed, until it succeeds or another one is asked for. */
-  failureOf(token: string): LeveeError | undefined {
-    return this.#subjects.get(token)?.failure;
+  /** Why this change of the attachment failed, until it succeeds or the annotation changes. */
+  failureOf(token: string, change: NetworkChange | undefined): LeveeError | undefined {
+    const subject = this.#subjects.get(token);
+    return (change && subject?.failures.get(changeWords(change))?.error) ?? subject?.failure;
   }
 
   /** Resolves when no change is under way. One that loses its hand meanwhile is taken back by the next daemon. */
@@ -113,9 +116,10 @@ export class PlugWatch implements Service {
     if (record === undefined) return;
     // The last daemon may have died between a change and the status. The next change may fail and tell nothing.
     if (isFirst && record.plug === undefined && isStatusStale(pod, record)) tell(record.token);
-    if (record.plug === undefined && !hasChanges(pod, record, config)) return;
     const subject = this.#subjects.get(record.token);
-    if (subject !== undefined) Object.assign(subject, { attempts: 0, failure: undefined });
+    hear(subject, pod);
+    if (record.plug === undefined && !hasChanges(pod, record, config)) return;
+    beginAnew(subject);
     this.#queue.put(record.token);
   }
 
@@ -136,15 +140,16 @@ export class PlugWatch implements Service {
       token,
       givenUp: new GivenUp(),
       attempts: 0,
-      wasSilent: false,
+      silentSinceMs: undefined,
       failure: undefined,
+      failures: new Map(),
     };
     this.#subjects.set(token, subject);
     let next: NextLook;
     try {
       const look = await (this.#look ??= this.#needs.load());
       next = await look.look(subject);
-      Object.assign(subject, { attempts: 0, failure: undefined });
+      beginAnew(subject);
     } catch (thrown) {
       next = this.#failed(subject, toLeveeError(thrown, "Cannot change the networks of a pod"));
     }
@@ -158,9 +163,12 @@ export class PlugWatch implements Service {
     const record = journal.findByToken(subject.token);
     if (record === undefined) return undefined;
     const pauseMs = Math.min(pauseMsMax, firstPauseMs * 2 ** Math.min(subject.attempts, 10));
-    const afterMs = Math.max(pauseMs, heldMs(record));
+    const failed = [...subject.failures.values()];
+    // The first one that may try again.
+    const changeHeldMs = failed.length === 0 ? 0 : Math.min(...failed.map(({ key }) => heldMs(key)));
+    const afterMs = Math.max(pauseMs, changeHeldMs);
     subject.attempts += 1;
-    subject.failure = error;
+    subject.failure = failed.some((one) => one.error === error) ? undefined : error;
     logger.warn("The networks of a running pod could not be changed and will be tried again", {
       pod: `${record.pod.namespace}/${record.pod.name}`,
       afterMs: Math.round(afterMs),
@@ -168,6 +176,17 @@ export class PlugWatch implements Service {
     });
     return { afterMs };
   }
+}
+
+/** An annotation that comes back and goes again is missing from then on. */
+function hear(subject: PlugSubject | undefined, pod: PodFacts): void {
+  if (subject !== undefined && !isSilent(pod)) subject.silentSinceMs = undefined;
+}
+
+function beginAnew(subject: PlugSubject | undefined): void {
+  if (subject === undefined) return;
+  Object.assign(subject, { attempts: 0, failure: undefined });
+  subject.failures.clear();
 }
 
 /** An annotation that cannot be read is looked at, so that the pod hears of it. */
