@@ -63,7 +63,9 @@ test("where the node has no programs, pods are attached and detached by built-in
   expect(await addresses(lab)).toHaveLength(1);
   expect(await cni(lab, "CHECK", "c1")).toMatchObject({ exitCode: 0 });
   expect((await levee(lab, "why", "web")).out).toContain("bridge (built in)");
-  expect((await levee(lab, "check", "node")).out).toContain("plugins: built in where a program is missing");
+  expect((await levee(lab, "check", "node")).out).toContain(
+    "plugins: built in, as no program is there: bridge, host-local, static",
+  );
   expect((await levee(lab, "why", "web", "-o", "wide")).out).toContain("bridge (built in, as 1.9.1)");
   expect(await cni(lab, "DEL", "c1")).toMatchObject({ exitCode: 0 });
   expect(await served(lab)).toEqual(["ADD built in 1.9.1", "CHECK built in 1.9.1", "DEL built in 1.9.1"]);
