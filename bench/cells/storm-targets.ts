@@ -8,12 +8,15 @@ import {
   returnedVerdicts,
   shareVerdicts,
   vitalNotes,
-  vitalVerdict,
+  vitalVerdicts,
 } from "./storm-verdicts.ts";
 import { stormCell } from "./storm.ts";
 
 /** Of the time of the plugins alone: with built-in plugins, and with programs. */
 const shares = { usual: { builtIn: 0.5, programs: 1.25 }, large: { builtIn: 0.6, programs: 1.3 } } as const;
+/** How long a critical pod waits at most. With programs it first waits for one of them to end. */
+const vitalMsMax = { builtIn: 150, programs: 500 } as const;
+const vitalMsAt100m = 300;
 /** Of the ADDs: of the pods that a node can have, and of a storm that is larger than a node. */
 const returnedSharesMax = { usual: 0, large: 0.02 } as const;
 
@@ -27,10 +30,10 @@ export async function storm219(bench: Bench): Promise<Cell> {
     verdicts: [
       ...shareVerdicts([levee, programs], floorMs, shares.usual),
       ...returnedVerdicts([levee, programs], returnedSharesMax.usual),
-      vitalVerdict(levee, 150),
+      ...vitalVerdicts([levee, programs], vitalMsMax),
       memoryVerdict(levee),
     ],
-    notes: [...cell.notes, ...vitalNotes(levee)],
+    notes: [...cell.notes, ...vitalNotes(levee, programs)],
   };
 }
 
@@ -50,7 +53,7 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
         `${levee.pods} pods at 50Mi and 100m CPU: all attached, no kill, no restart, within 15 s`,
         15_000,
       ),
-      vitalVerdict(levee, 300),
+      ...vitalVerdicts([levee, undefined], { builtIn: vitalMsAt100m }),
     ],
     notes: [...cell.notes, ...vitalNotes(levee)],
   };
@@ -65,7 +68,7 @@ export async function storm900(bench: Bench): Promise<Cell> {
     verdicts: [
       ...shareVerdicts([levee, programs], floorMs, shares.large),
       ...returnedVerdicts([levee, programs], returnedSharesMax.large),
-      vitalVerdict(levee, 500),
+      ...vitalVerdicts([levee, undefined], { builtIn: vitalMsMax.builtIn }),
     ],
     notes: [...cell.notes, ...vitalNotes(levee)],
   };

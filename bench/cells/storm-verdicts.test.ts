@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { StormFigures } from "../storm/figures.ts";
-import { growthVerdicts, heldVerdict, returnedVerdicts, shareVerdicts, vitalNotes } from "./storm-verdicts.ts";
+import {
+  growthVerdicts,
+  heldVerdict,
+  returnedVerdicts,
+  shareVerdicts,
+  vitalNotes,
+  vitalVerdicts,
+} from "./storm-verdicts.ts";
 
 function figures(facts: Partial<StormFigures> = {}): StormFigures {
   return {
@@ -81,10 +88,32 @@ test("growthVerdicts hold memory to a sum and CPU to what a pod of the small sto
   expect(held(growthVerdicts(more, figures()))).toEqual([false, false]);
 });
 
+test("vitalVerdicts hold the longest wait of a critical pod, with built-ins and with programs", () => {
+  const limits = { builtIn: 150, programs: 500 };
+  const late = (waitMs: number | undefined): StormFigures => ({ ...programs, vitalWaitsMs: [waitMs, 1] });
+  expect(vitalVerdicts([figures({ vitalWaitsMs: [150] }), late(501)], limits)).toEqual([
+    {
+      promise: "each of the 6 critical pods of another namespace that arrive 2 s in is attached within 0.15 s",
+      seen: "longest 0.15 s",
+      holds: true,
+    },
+    {
+      promise:
+        "each of the 6 critical pods of another namespace that arrive 2 s in, with built-ins off, is attached within 0.5 s",
+      seen: "longest 0.50 s",
+      holds: false,
+    },
+  ]);
+  expect(held(vitalVerdicts([figures({ vitalWaitsMs: [151] }), late(500)], limits))).toEqual([false, true]);
+  expect(held(vitalVerdicts([figures({ vitalWaitsMs: [] }), late(undefined)], limits))).toEqual([false, false]);
+  expect(vitalVerdicts([figures(), undefined], limits)).toHaveLength(1);
+  expect(vitalVerdicts([figures(), programs], { builtIn: 150 })).toHaveLength(1);
+});
+
 test("vitalNotes say when the storm was over before the critical pods arrived", () => {
   expect(vitalNotes(figures())).toEqual([]);
   expect(vitalNotes(figures({ tookMs: undefined }))).toEqual([]);
-  expect(vitalNotes(figures({ tookMs: 1_900 }))).toEqual([
+  expect(vitalNotes(figures({ tookMs: 1_900 }), programs, undefined)).toEqual([
     expect.stringContaining("Levee had attached all pods after 1.90 s, before the critical ones arrived") as string,
   ]);
 });

@@ -45,21 +45,36 @@ export function returnedVerdicts([levee, programs]: Pair, shareMax: number): rea
   }));
 }
 
-export function vitalVerdict({ vitalWaitsMs }: StormFigures, limitMs: number): Verdict {
-  const worst = vitalWaitsMs[0];
-  return {
-    promise: `each of the 6 critical pods of another namespace that arrive 2 s in is attached within ${limitMs / 1000} s`,
-    seen: `longest ${seconds(worst)}`,
-    holds: worst !== undefined && worst <= limitMs,
+/** How long critical pods wait that arrive in a storm, which a storm with programs shows where one with built-ins is over. */
+export function vitalVerdicts(
+  [levee, programs]: Pair,
+  limitsMs: { readonly builtIn: number; readonly programs?: number },
+): readonly Verdict[] {
+  const within = ({ vitalWaitsMs }: StormFigures, limitMs: number, how: string): Verdict => {
+    const worst = vitalWaitsMs[0];
+    return {
+      promise: `each of the 6 critical pods of another namespace that arrive 2 s in${how} is attached within ${limitMs / 1000} s`,
+      seen: `longest ${seconds(worst)}`,
+      holds: worst !== undefined && worst <= limitMs,
+    };
   };
+  return [
+    within(levee, limitsMs.builtIn, ""),
+    ...(programs === undefined || limitsMs.programs === undefined
+      ? []
+      : [within(programs, limitsMs.programs, ", with built-ins off,")]),
+  ];
 }
 
 /** A storm that is over before the critical pods arrive says nothing about how they pass the others. */
-export function vitalNotes({ label, tookMs }: StormFigures): readonly string[] {
-  if (tookMs === undefined || tookMs > vitalAfterMs) return [];
-  return [
-    `${label} had attached all pods after ${seconds(tookMs)}, before the critical ones arrived: they met an idle node. In storm900 they arrive in the middle.`,
-  ];
+export function vitalNotes(...storms: readonly (StormFigures | undefined)[]): readonly string[] {
+  return storms.flatMap((storm) => {
+    if (storm?.tookMs === undefined || storm.tookMs > vitalAfterMs) return [];
+    const { label, tookMs } = storm;
+    return [
+      `${label} had attached all pods after ${seconds(tookMs)}, before the critical ones arrived: they met an idle node. In storm900 they arrive in the middle.`,
+    ];
+  });
 }
 
 export function memoryVerdict({ anonPeakMib, runtimeMib }: StormFigures): Verdict {

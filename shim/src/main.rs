@@ -1,6 +1,8 @@
 //! levee-shim, the hands of Levee. It has no policy: the daemon decides, the shim carries out.
 //! docs/protocol.md describes their conversation.
 
+#![deny(unsafe_code)]
+
 mod base;
 mod builtin;
 mod call;
@@ -11,6 +13,7 @@ mod options;
 mod orders;
 mod plugin;
 mod resident;
+#[allow(unsafe_code)]
 mod sys;
 mod wire;
 

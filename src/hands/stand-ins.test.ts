@@ -17,7 +17,13 @@ function wordsOf(standIns: StandIns, plugin: string, asksProgram = false): reado
 }
 
 function learn(standIns: StandIns, programs: readonly string[]): void {
-  standIns.end(outcome({ programs }));
+  standIns.end(outcome({ programs }), { plugin: "portmap" as PluginType });
+}
+
+/** A plugin has ended; returns how the built-ins stand then. */
+function ended(standIns: StandIns, plugin: string, facts: Parameters<typeof outcome>[0]): readonly unknown[] {
+  standIns.end(outcome(facts), { plugin: plugin as PluginType });
+  return [standIns.absent(), standIns.judged().map(({ name, version }) => `${name} ${version ?? "-"}`)];
 }
 
 function upstream(name: string, identity: string, version = "v1.9.1"): string {
@@ -77,4 +83,40 @@ test("StandIns learns nothing from a description of another form", () => {
   const { standIns, lines } = told();
   learn(standIns, ["", "bridge", "bridge 1:2\n", "portmap 1:2:3:4\n", "bridge 1:2:3:4", "bridge x 1:2:3:4\n"]);
   expect([standIns.judged(), lines]).toEqual([[], []]);
+});
+
+test("StandIns learns which programs are missing, until one comes", () => {
+  const { standIns } = told();
+  const ipams = ["host-local", "static"];
+  expect(ended(standIns, "portmap", {})).toEqual([[], []]);
+  expect(ended(standIns, "macvlan", {})).toEqual([[], []]);
+  expect(ended(standIns, "bridge", { builtIn: "1.9.1" })).toEqual([["bridge", ...ipams], []]);
+  expect(ended(standIns, "ptp", { notBuiltIn: "ipMasq is not built in" })[0]).toEqual([
+    "bridge",
+    "host-local",
+    "ptp",
+    "static",
+  ]);
+  const come = [upstream("bridge", "1:2:3:4", "v1.9.1"), "host-local 1:4:3:4\n"];
+  expect(ended(standIns, "bridge", { programs: come })).toEqual([
+    ["ptp", "static"],
+    ["bridge 1.9.1", "host-local -"],
+  ]);
+  expect(ended(standIns, "bridge", { builtIn: "1.9.1" })[0]).toEqual(["ptp", "static"]);
+});
+
+test("StandIns sees that a judged program has gone and has come back", () => {
+  const { standIns } = told();
+  const old = upstream("host-device", "1:2:3:4", "v1.1.1").replace("go1.26.8", "go1.19.8");
+  expect(ended(standIns, "host-device", { programs: [old, "static 1:3:3:4\n", "host-local 1:4:3:4\n"] })[0]).toEqual(
+    [],
+  );
+  const judged = ["host-device 1.1.1", "host-local -", "static -"];
+  expect(ended(standIns, "host-device", { builtIn: "1.1.1" })).toEqual([[], judged]);
+  expect(ended(standIns, "host-device", { builtIn: "1.9.1" })).toEqual([["host-device"], judged.slice(1)]);
+  expect(ended(standIns, "host-device", {})).toEqual([[], judged]);
+});
+
+test("StandIns takes no program for missing where the setting does not ask", () => {
+  expect(ended(told(["bridge"]).standIns, "bridge", { builtIn: "1.9.1" })).toEqual([[], []]);
 });

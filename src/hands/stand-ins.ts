@@ -30,6 +30,8 @@ export class StandIns implements PluginAttendant {
   readonly #logger: Pick<Logger, "info">;
   /** By name, then by the identity of the file. */
   readonly #judged = new Map<BuiltinPlugin, Map<string, string | undefined>>();
+  /** Plugins that hands found no program of at the last look. */
+  readonly #absent = new Set<BuiltinPlugin>();
   /** The words of an order, by its plugin. */
   readonly #words = new Map<string, readonly string[]>();
 
@@ -51,12 +53,30 @@ export class StandIns implements PluginAttendant {
     return { ...order, builtins: words };
   }
 
-  /** Judges programs that the hand came across for the first time. */
-  end({ programs }: Outcome): void {
-    for (const text of programs) {
+  /** Judges programs that the hand came across for the first time, and learns which are not there. */
+  end(outcome: Outcome, { plugin }: Pick<RunOrder, "plugin">): void {
+    for (const text of outcome.programs) {
       const [, name = "", identity = "", marks = ""] = described.exec(text) ?? [];
       if (isBuiltinPlugin(name)) this.#judge(name, identity, upstreamVersion(name, marks));
     }
+    if (this.#choice === "auto" && isBuiltinPlugin(plugin)) this.#seeAbsence(plugin, outcome);
+  }
+
+  /** A built-in that no known file of the name explains stood in for a missing one. */
+  #seeAbsence(plugin: BuiltinPlugin, { builtIn, notBuiltIn }: Outcome): void {
+    if (builtIn === undefined && notBuiltIn === undefined) {
+      this.#absent.delete(plugin);
+      return;
+    }
+    const known = this.#versionsOf(plugin);
+    if (builtIn !== undefined && known.includes(builtIn)) this.#absent.delete(plugin);
+    else if (builtIn !== undefined || known.length === 0) this.#absent.add(plugin);
+    // Where a plugin may be built in, the hand has looked for the address plugins too.
+    for (const name of builtinIpams) if (!this.#judged.has(name)) this.#absent.add(name);
+  }
+
+  #versionsOf(name: BuiltinPlugin): readonly (string | undefined)[] {
+    return [...(this.#judged.get(name)?.values() ?? [])];
   }
 
   #judge(name: BuiltinPlugin, identity: string, version: string | undefined): void {
@@ -65,6 +85,7 @@ export class StandIns implements PluginAttendant {
     known.set(identity, version);
     for (const old of [...known.keys()].slice(0, -filesKept)) known.delete(old);
     this.#judged.set(name, known);
+    this.#absent.delete(name);
     this.#words.clear();
     if (version === undefined)
       this.#logger.info("A plugin runs as a program: it is not a known upstream one", { plugin: name });
@@ -74,8 +95,14 @@ export class StandIns implements PluginAttendant {
   /** The newest program of each name, sorted. */
   judged(): readonly JudgedProgram[] {
     return [...this.#judged]
+      .filter(([name]) => !this.#absent.has(name))
       .map(([name, files]) => ({ name, version: [...files.values()].at(-1) }))
       .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  }
+
+  /** Plugins without a program, sorted: their built-ins serve. */
+  absent(): readonly BuiltinPlugin[] {
+    return [...this.#absent].toSorted();
   }
 
   #wordsFor(plugin: BuiltinPlugin, asksProgram: boolean): readonly string[] {

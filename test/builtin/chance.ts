@@ -26,6 +26,16 @@ export function life(version: string, id = "c1", ifname = "eth0"): readonly Step
   return [{ command: "ADD", id, ifname }, ...check, { command: "DEL", id, ifname }, { command: "DEL", id, ifname }];
 }
 
+/** The steps, and in so many of a hundred cases something goes wrong before the first of them. */
+export function perhapsAfter(
+  random: Random,
+  { percent, mishaps }: { readonly percent: number; readonly mishaps: readonly string[] },
+  steps: readonly Step[],
+): readonly Step[] {
+  const [next, ...rest] = steps;
+  return next === undefined || !oneIn(random, percent) ? steps : [{ ...next, first: random.pick(mishaps) }, ...rest];
+}
+
 /** Otherwise addresses and their routes come when the kernel has found no duplicate. */
 export const quickAddresses =
   "box sh -c 'for name in all default; do echo 0 > /proc/sys/net/ipv6/conf/$name/accept_dad; done'";

@@ -94,6 +94,22 @@ export function wishes(random: Random, type: string): Members {
   };
 }
 
+/** The wishes, with what the configuration itself has of a runtime and of `args`. */
+export function merged(conf: Members, wished: Members): Members {
+  const both = (key: string): Members => ({
+    ...(conf[key] as Members | undefined),
+    ...(wished[key] as Members | undefined),
+  });
+  const runtimeConfig = both("runtimeConfig");
+  const [own, other] = [conf["args"], wished["args"]] as readonly ({ readonly cni?: Members } | undefined)[];
+  const cni = { ...own?.cni, ...other?.cni };
+  return {
+    ...wished,
+    ...(Object.keys(runtimeConfig).length > 0 ? { runtimeConfig } : {}),
+    ...(Object.keys(cni).length > 0 ? { args: { cni } } : {}),
+  };
+}
+
 /** Several containers on the same ranges, until these are full. */
 export function hostLocalCase(random: Random, upstream: Upstream): Case {
   const version = cniVersion(random, upstream);

@@ -1,7 +1,7 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, quickAddresses, some } from "./chance.ts";
-import { hostLocal, leaseFiles, staticAddresses, wishes } from "./ipam-cases.ts";
+import { cniVersion, life, oneIn, perhapsAfter, quickAddresses, some } from "./chance.ts";
+import { hostLocal, leaseFiles, merged, staticAddresses, wishes } from "./ipam-cases.ts";
 
 type Members = Record<string, unknown>;
 
@@ -142,22 +142,12 @@ function withIpam({ random, upstream, plugin, conf, withoutIpam }: Parts): Case 
   return { seed: random.seed, plugin, conf: whole, args, before, steps: steps(random, version) };
 }
 
-/** Both may have a runtimeConfig. */
-function merged(conf: Members, wished: Members): Members {
-  const runtimeConfig = {
-    ...(conf["runtimeConfig"] as Members | undefined),
-    ...(wished["runtimeConfig"] as Members | undefined),
-  };
-  return { ...wished, ...(Object.keys(runtimeConfig).length > 0 ? { runtimeConfig } : {}) };
-}
-
 function steps(random: Random, version: string): readonly Step[] {
   const ifname = random.pick(["eth0", "eth0", "net1", "up1"]);
   const [add, ...rest] = life(version, "c1", ifname);
   if (add === undefined) return [];
   const again = oneIn(random, 10) ? [add] : [];
-  const first = oneIn(random, 20) ? { first: random.pick(mishaps(ifname)) } : {};
-  return [add, ...again, ...rest.map((step, at) => (at === 0 ? { ...step, ...first } : step))];
+  return [add, ...again, ...perhapsAfter(random, { percent: 20, mishaps: mishaps(ifname) }, rest)];
 }
 
 function worldBefore(random: Random): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, quickAddresses, some } from "./chance.ts";
+import { cniVersion, life, oneIn, perhapsAfter, quickAddresses, some } from "./chance.ts";
 
 /** With several sysctls upstream says by chance which one was refused, so a refused one is alone. */
 const good = [
@@ -87,9 +87,8 @@ function steps(random: Random, version: string): readonly Step[] {
     "box ip link set eth0 address 02:00:00:00:00:99 2>/dev/null || true",
     "box sysctl -qw net.ipv4.ip_forward=0",
   ];
-  const first = oneIn(random, 25) ? { first: random.pick(mishaps) } : {};
   const again = oneIn(random, 10) ? [add] : [];
-  return [add, ...again, ...rest.map((step, at) => (at === 0 ? { ...step, ...first } : step))];
+  return [add, ...again, ...perhapsAfter(random, { percent: 25, mishaps }, rest)];
 }
 
 function worldBefore(random: Random): readonly string[] {

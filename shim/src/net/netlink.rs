@@ -1,7 +1,7 @@
 //! rtnetlink messages as bytes, and the socket that sends them and reads the answers: only what routes and links need.
 
 use std::io;
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 
 use crate::sys;
 
@@ -128,7 +128,7 @@ pub struct Netlink {
 impl Netlink {
     pub fn open() -> io::Result<Netlink> {
         let socket = sys::new_socket(sys::AF_NETLINK, sys::SOCK_RAW | sys::SOCK_CLOEXEC, NETLINK_ROUTE)?;
-        Ok(Netlink { socket: unsafe { OwnedFd::from_raw_fd(socket) } })
+        Ok(Netlink { socket })
     }
 
     /// A socket that receives every change of links in the namespace of this process.

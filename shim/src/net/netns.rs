@@ -4,7 +4,7 @@
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::io::AsRawFd;
 use std::path::Path;
 
 use crate::base::identity::{Birth, Inode, NetnsIdentity};
@@ -95,7 +95,6 @@ fn visit<T>(namespace: &File, work: impl FnOnce() -> T) -> io::Result<T> {
 /// The cookie of this thread's namespace. Kernels before 5.14 do not tell it.
 fn own_cookie() -> Option<u64> {
     let socket = sys::new_socket(sys::AF_UNIX, sys::SOCK_STREAM | sys::SOCK_CLOEXEC, 0).ok()?;
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     sys::netns_cookie(socket.as_raw_fd()).ok()
 }
 

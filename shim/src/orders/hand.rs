@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -63,7 +63,7 @@ pub struct Ended {
 impl Hand {
     /// The loop receives `signals`, which must include SIGCHLD.
     pub fn new(rules: Rules, surroundings: Surroundings, signals: &[i32]) -> io::Result<Hand> {
-        let signals = unsafe { OwnedFd::from_raw_fd(sys::signal_descriptor(signals)?) };
+        let signals = sys::signal_descriptor(signals)?;
         Ok(Hand {
             rules,
             surroundings,

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::io::RawFd;
+use std::os::unix::io::{AsRawFd, OwnedFd};
 
 use crate::sys;
 
@@ -56,7 +56,7 @@ fn lead_session() -> io::Result<()> {
 }
 
 /// Waits for the child and ends as it ended.
-fn stand_in_for(child: i32, signals: io::Result<RawFd>) -> ! {
+fn stand_in_for(child: i32, signals: io::Result<OwnedFd>) -> ! {
     loop {
         let options = if signals.is_ok() { sys::WNOHANG } else { 0 };
         while let Some(exit) = sys::next_exit(options) {
@@ -65,7 +65,8 @@ fn stand_in_for(child: i32, signals: io::Result<RawFd>) -> ! {
                 sys::exit_now(exit.exit_code().or(by_signal).unwrap_or(1) as i32);
             }
         }
-        if let Ok(fd) = signals {
+        if let Ok(signals) = &signals {
+            let fd = signals.as_raw_fd();
             let mut ready = [sys::PollFd { fd, events: sys::POLLIN, revents: 0 }];
             sys::poll_fds(&mut ready, -1);
             while let Some(number) = sys::next_signal(fd) {

@@ -5,7 +5,6 @@ use std::env;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::raw::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
@@ -124,13 +123,8 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// A program: the arguments of execve, prepared before the fork so that the child does not allocate memory.
-pub struct Image {
-    path: CString,
-    env: Vec<CString>,
-    argv: Vec<*const c_char>,
-    envp: Vec<*const c_char>,
-}
+/// A program, prepared before the fork.
+pub struct Image(sys::Execution);
 
 impl Image {
     /// The daemon sends the variables `CNI_*`; PATH and the trace come from the shim's own environment.
@@ -151,16 +145,13 @@ impl Image {
         for entry in Trace::from_env().variables(order.trace_parent.as_ref()) {
             env.push(CString::new(entry)?);
         }
-        let argv = vec![path.as_ptr(), std::ptr::null()];
-        let envp = env.iter().map(|entry| entry.as_ptr()).chain([std::ptr::null()]).collect();
-        Ok(Image { path, env, argv, envp })
+        Ok(Image(sys::Execution::new(path, env)))
     }
 }
 
 /// It calls execve itself, because execvp gives a file of an unknown format to /bin/sh.
 impl Body for Image {
     fn serve(&self, _closed_by_exec: &mut Option<OwnedFd>) -> Trouble {
-        debug_assert_eq!(self.env.len() + 1, self.envp.len());
-        Trouble::Exec(unsafe { sys::exec(self.path.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr()) })
+        Trouble::Exec(self.0.begin())
     }
 }

@@ -1,6 +1,6 @@
 //! `levee-shim --probe FILE`: asks a resident hand whether it works, for kubelet.
 
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::io::AsRawFd;
 use std::path::Path;
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ fn ask(path: &str, until: Instant) -> Result<Vec<u8>, String> {
     let address = sys::UnixAddress::of(Path::new(path)).ok_or("a socket's path must be shorter than 108 bytes")?;
     // Not blocking: a hand that hangs accepts no connection, and its backlog fills up.
     let kind = sys::SOCK_STREAM | sys::SOCK_NONBLOCK | sys::SOCK_CLOEXEC;
-    let socket = unsafe { OwnedFd::from_raw_fd(sys::new_socket(sys::AF_UNIX, kind, 0).map_err(problem)?) };
+    let socket = sys::new_socket(sys::AF_UNIX, kind, 0).map_err(problem)?;
     sys::connect_unix(socket.as_raw_fd(), &address).map_err(problem)?;
     let mut answer = Vec::new();
     let mut chunk = [0u8; ANSWER_BYTES_MAX];

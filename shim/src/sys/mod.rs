@@ -17,6 +17,7 @@ pub use sockets::*;
 
 use std::io;
 use std::os::raw::{c_char, c_int};
+use std::os::unix::io::{FromRawFd, OwnedFd};
 
 pub const EPERM: i32 = 1;
 pub const ENOENT: i32 = 2;
@@ -44,6 +45,11 @@ fn check(result: c_int) -> io::Result<c_int> {
     } else {
         Ok(result)
     }
+}
+
+/// A descriptor that a call has just made, and that nobody else holds.
+fn check_new(descriptor: c_int) -> io::Result<OwnedFd> {
+    check(descriptor).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Errors that std made itself have no number and count as EINVAL.

@@ -1,5 +1,6 @@
 //! Processes: sessions, groups, signals, and exits.
 
+use std::ffi::CString;
 use std::io;
 use std::os::raw::{c_char, c_int, c_long};
 use std::os::unix::io::RawFd;
@@ -180,11 +181,26 @@ pub fn wait_for(pid: i32) {
     {}
 }
 
-/// Replaces this process. Returns only if that failed.
-///
-/// # Safety
-/// Both arrays must end with a null pointer and hold pointers to C strings.
-pub unsafe fn exec(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> io::Error {
-    execve(path, argv, envp);
-    io::Error::last_os_error()
+/// A program to execute, with all that execve needs: between a fork and that call no memory is allocated.
+pub struct Execution {
+    path: CString,
+    argv: [*const c_char; 2],
+    envp: Vec<*const c_char>,
+    /// What `envp` points to.
+    _env: Vec<CString>,
+}
+
+impl Execution {
+    /// The program's only argument is its own path.
+    pub fn new(path: CString, env: Vec<CString>) -> Execution {
+        let argv = [path.as_ptr(), std::ptr::null()];
+        let envp = env.iter().map(|entry| entry.as_ptr()).chain([std::ptr::null()]).collect();
+        Execution { path, argv, envp, _env: env }
+    }
+
+    /// Replaces this process. Returns only if that failed.
+    pub fn begin(&self) -> io::Error {
+        unsafe { execve(self.path.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr()) };
+        io::Error::last_os_error()
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::os::raw::c_int;
-use std::os::unix::io::RawFd;
+use std::os::unix::io::{OwnedFd, RawFd};
 
-use super::{check, read_some, SOCK_CLOEXEC, SOCK_NONBLOCK};
+use super::{check, check_new, read_some, SOCK_CLOEXEC, SOCK_NONBLOCK};
 
 pub const SIGINT: c_int = 2;
 pub const SIGKILL: c_int = 9;
@@ -35,10 +35,10 @@ fn signal_set(numbers: &[c_int]) -> SignalSet {
 }
 
 /// Blocks these signals and returns a descriptor that becomes readable when one arrives.
-pub fn signal_descriptor(numbers: &[c_int]) -> io::Result<RawFd> {
+pub fn signal_descriptor(numbers: &[c_int]) -> io::Result<OwnedFd> {
     let set = signal_set(numbers);
     check(unsafe { sigprocmask(SIG_BLOCK, &set, std::ptr::null_mut()) })?;
-    check(unsafe { signalfd(-1, &set, SOCK_NONBLOCK | SOCK_CLOEXEC) })
+    check_new(unsafe { signalfd(-1, &set, SOCK_NONBLOCK | SOCK_CLOEXEC) })
 }
 
 /// The number of the next signal waiting in the descriptor.

@@ -3,10 +3,10 @@
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::io::RawFd;
+use std::os::unix::io::{OwnedFd, RawFd};
 use std::path::Path;
 
-use super::check;
+use super::{check, check_new};
 
 pub const AF_UNIX: c_int = 1;
 pub const AF_NETLINK: c_int = 16;
@@ -67,8 +67,8 @@ extern "C" {
     fn if_nametoindex(name: *const c_char) -> c_uint;
 }
 
-pub fn new_socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<RawFd> {
-    check(unsafe { socket(domain, kind, protocol) })
+pub fn new_socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
+    check_new(unsafe { socket(domain, kind, protocol) })
 }
 
 pub fn connect_unix(fd: RawFd, address: &UnixAddress) -> io::Result<()> {

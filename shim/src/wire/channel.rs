@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -53,7 +53,7 @@ impl Channel {
             ))
         })?;
         let kind = sys::SOCK_STREAM | sys::SOCK_NONBLOCK | sys::SOCK_CLOEXEC;
-        let socket = unsafe { OwnedFd::from_raw_fd(sys::new_socket(sys::AF_UNIX, kind, 0).map_err(away)?) };
+        let socket = sys::new_socket(sys::AF_UNIX, kind, 0).map_err(away)?;
         sys::connect_unix(socket.as_raw_fd(), &address).map_err(away)?;
         let uid = sys::peer_uid(socket.as_raw_fd()).map_err(away)?;
         if uid != 0 {

@@ -42,7 +42,7 @@ interface NodeWatchNeeds {
     readonly metrics: MetricsRegistry;
     readonly networkGate: NetworkGate;
   };
-  readonly standIns: Pick<StandIns, "choice" | "judged">;
+  readonly standIns: Pick<StandIns, "choice" | "judged" | "absent">;
   readonly resident: () => ResidentHand | undefined;
   /** The primary network's file, if the conf directory knows it. */
   readonly primaryPath: () => string | undefined;
@@ -73,8 +73,7 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
   checks.networksAgeMs = () => networks.ageMs();
   checks.add(() => {
     const facts = canary.facts();
-    const { choice } = standIns;
-    const plugins = builtinCheck({ choice, judged: standIns.judged() });
+    const plugins = builtinCheck({ choice: standIns.choice, judged: standIns.judged(), absent: standIns.absent() });
     return [handCheck(facts), canaryCheck(facts), plugins, networksCheck(networks.networks())];
   });
   registerCanary(metrics, canary);

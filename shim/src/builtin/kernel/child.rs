@@ -25,7 +25,8 @@ pub struct Child<'a> {
     pub mac: Option<[u8; 6]>,
 }
 
-/// Makes the link, down. One request does it, so a process that is killed leaves nothing under another name.
+/// Makes the link, down. One request does it, so a process that is killed leaves nothing under another name, unless the
+/// kernel has found the name taken.
 pub fn add_child(child: &Child, below: &Namespace, container: &Namespace, edition: Edition) -> Result<Link, String> {
     match add(child, child.name, below, container, edition) {
         // The name is taken in the container, or the kernel is an old one and has found it on the host.
