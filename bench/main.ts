@@ -51,7 +51,8 @@ async function main(args: readonly string[]): Promise<number> {
 /** Builds the programs of others first, because there is no network inside the namespaces. */
 async function outside(args: readonly string[]): Promise<number> {
   if (!makeReady("bench")) return 1;
-  const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
+  const peers = [await kubernetes(), await cniPlugins()];
+  if (!args.includes("--no-peers")) peers.push(await multus("v4.2.2"), await multus("v4.3.0"));
   for (const peer of peers) if ("missing" in peer) print(`${peer.missing}\n`);
   // kubectl comes from the same build as the API server.
   const [server] = peers;
