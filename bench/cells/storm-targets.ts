@@ -61,7 +61,7 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
 
 /** Four times as many pods as a node has, and the last ones wait most of a minute. */
 export async function storm900(bench: Bench): Promise<Cell> {
-  const wish = { name: "storm900", pods: 900, memoryMib: 50, withPeers: false, withPrograms: true };
+  const wish = { name: "storm900", pods: 900, memoryMib: 50, withPeers: false, withPrograms: true, watchesSlots: true };
   const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
   return {
     ...cell,
@@ -76,7 +76,14 @@ export async function storm900(bench: Bench): Promise<Cell> {
 
 /** Ten times as many pods as a node has: a waiting pod must cost almost nothing. */
 export async function storm2000(bench: Bench): Promise<Cell> {
-  const wish = { name: "storm2000", pods: 2000, memoryMib: 50, withPeers: false, withPrograms: true };
+  const wish = {
+    name: "storm2000",
+    pods: 2000,
+    memoryMib: 50,
+    withPeers: false,
+    withPrograms: true,
+    watchesSlots: true,
+  };
   const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
   const small = await bench.smallStorm(() => storm219Alone(bench));
   return {

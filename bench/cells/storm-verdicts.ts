@@ -77,6 +77,15 @@ export function vitalNotes(...storms: readonly (StormFigures | undefined)[]): re
   });
 }
 
+/** Whether the daemon let slots stand idle while pods were due, as it said itself. */
+export function slotNotes({ label, slots }: StormFigures): readonly string[] {
+  if (slots === undefined) return [];
+  const { freeShare, samples, waitedMs, limitMin, limitMax } = slots;
+  return [
+    `${label}: pods waited in line for ${seconds(waitedMs)}, and a slot was free in ${Math.round(100 * freeShare)} % of that time (${samples} looks); ${limitMin} to ${limitMax} ADDs were allowed at once`,
+  ];
+}
+
 export function memoryVerdict({ anonPeakMib, runtimeMib }: StormFigures): Verdict {
   const { anonMib, shimsMib } = memoryMax;
   return {

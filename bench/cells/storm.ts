@@ -7,7 +7,9 @@ import { mib } from "../storm/meter.ts";
 import { stormPods, vitalPods } from "../storm/pods.ts";
 import { acrossRuns } from "../runs.ts";
 import { attachTimes, stormOn } from "../storm/storm.ts";
+import { SlotWatch } from "../storm/slot-watch.ts";
 import { figuresOf, type StormFigures } from "../storm/figures.ts";
+import { slotNotes } from "./storm-verdicts.ts";
 import { timeLine, type Curve } from "../time-line.ts";
 
 export interface StormCell {
@@ -19,6 +21,8 @@ export interface StormCell {
   readonly withPeers: boolean;
   /** Also Levee without built-in plugins. */
   readonly withPrograms?: boolean;
+  /** Asks each Levee during the storm whether slots stand idle. */
+  readonly watchesSlots?: boolean;
 }
 
 /** The storm through Levee as it is installed, and through Levee without built-in plugins. */
@@ -89,7 +93,7 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<StormSee
       header,
       rows: [floorRow, ...figures.map(rowOf), ...absent],
       verdicts: [],
-      notes: [],
+      notes: figures.flatMap(slotNotes),
       plots: { [cell.name]: timeLine({ title, pods, curves }) },
       figures: { floorMs: floor.tookMs, contenders: figures },
     },
@@ -101,15 +105,21 @@ async function one(bench: Bench, contender: Contender, cell: StormCell): Promise
   const pods = stormPods(bench.count(cell.pods));
   await bench.ground.source.addPods([...pods, ...vitalPods]);
   const node = await contender.start(startOptions(cell));
+  let watch: SlotWatch | undefined;
+  const onBegin = (): void => {
+    if (cell.watchesSlots === true && contender instanceof Levee) watch = new SlotWatch(contender.socketDir);
+  };
   try {
     const cutMs = contender instanceof Levee ? leveeCutMs : peerCutMs;
-    const outcome = await stormOn(bench.ground, node, { pods, late: vitalPods, cutMs });
-    const figures = figuresOf(contender.label, outcome, node.daemon);
+    const outcome = await stormOn(bench.ground, node, { pods, late: vitalPods, cutMs, onBegin });
+    const slots = watch?.stop();
+    const figures = { ...figuresOf(contender.label, outcome, node.daemon), ...(slots === undefined ? {} : { slots }) };
     bench.say(
       `${contender.label}: ${figures.attached} of ${figures.pods} in ${seconds(figures.tookMs ?? figures.endedMs)}`,
     );
     return figures;
   } finally {
+    watch?.stop();
     await node.stop();
   }
 }

@@ -1,4 +1,5 @@
 import { round } from "../cell.ts";
+import type { SlotUse } from "./idle-slots.ts";
 import { attachedCount, attachTimes, firstError, waits, type stormOn } from "./storm.ts";
 
 /** One contender's storm, in figures. */
@@ -20,6 +21,8 @@ export interface StormFigures {
   readonly runtimeMib: number;
   readonly firstError: string;
   readonly attachedAtMs: readonly number[];
+  /** Where the storm was asked for it. */
+  readonly slots?: SlotUse;
 }
 
 export function figuresOf(

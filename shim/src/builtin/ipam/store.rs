@@ -66,10 +66,23 @@ impl Locked {
             Err(error) => return Err(path_error("open", &lease.to_string_lossy(), &error)),
         }
         let last = self.path(&format!("{}{}", LAST_PREFIX, set));
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(self.file_mode());
-        let written = options.open(&last).and_then(|mut file| file.write_all(ip.to_string().as_bytes()));
+        let written = self.write_over(&last, ip.to_string().as_bytes());
         written.map(|()| true).map_err(|error| path_error("open", &last.to_string_lossy(), &error))
+    }
+
+    /// Without emptying the file first, as the program does: ext4 writes such a file to the disk when it is closed, and
+    /// the next ADD to empty it waits for that, with the lock. If this process is killed before the rest of a longer
+    /// address is cut off, the file names no address or another one. It only says where to look for a free one first.
+    fn write_over(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(self.file_mode());
+        let mut file = options.open(path)?;
+        let length = bytes.len() as u64;
+        file.write_all(bytes)?;
+        if file.metadata()?.len() > length {
+            file.set_len(length)?;
+        }
+        Ok(())
     }
 
     fn link_lease(&self, lease: &Path, owner: &[u8]) -> io::Result<()> {

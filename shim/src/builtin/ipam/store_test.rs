@@ -61,6 +61,18 @@ fn leases_have_the_programs_form_and_are_released() {
 }
 
 #[test]
+fn a_last_address_is_written_over_a_longer_and_a_shorter_one() {
+    let folder = Folder::new("last");
+    let store = folder.store();
+    let last = folder.0.join("a/net/last_reserved_ip.0");
+    fs::write(&last, "10.0.0.255\nand what nobody wrote").unwrap();
+    for (text, id) in [("10.0.1.2", "c1"), ("10.0.1.200", "c2"), ("10.0.2.0", "c3")] {
+        assert_eq!(store.reserve(&call(id, "eth0"), &ip(text), 0), Ok(true));
+        assert_eq!((folder.read("last_reserved_ip.0"), store.last_given(0)), (text.to_string(), Some(ip(text))));
+    }
+}
+
+#[test]
 fn leases_of_old_versions_know_the_container_only() {
     let folder = Folder::new("old");
     let store = folder.store();
