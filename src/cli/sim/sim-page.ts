@@ -1,4 +1,5 @@
 import type { SimMoment, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import { waitMs } from "../../sim/storm/pod-wait.ts";
 import { escapeHtml } from "../../base/plain-text.ts";
 import { plotFigure, type Plot, type PlotPoint } from "../storm/report/plot.ts";
 import { rowsTable, stormPage } from "../storm/report/report-html.ts";
@@ -66,10 +67,10 @@ function waitingPlot(end: SimStormEnd): Plot {
 }
 
 /** The share of the pods that waited no longer than each time. */
-function waitsPlot({ records }: SimStormEnd): Plot {
+function waitsPlot({ records, plan }: SimStormEnd): Plot {
   const share = (isCritical: boolean): readonly PlotPoint[] => {
     const mine = records.filter(({ pod }) => pod.isCritical === isCritical);
-    const waits = attachTimesMs(mine.map((record) => ({ ...record, attachedMs: waitOf(record) })));
+    const waits = attachTimesMs(mine.map((record) => ({ ...record, attachedMs: waitMs(record, plan.faults) })));
     return waits.map((ms, at) => [ms / 1000, (100 * (at + 1)) / mine.length]);
   };
   return {
@@ -81,10 +82,6 @@ function waitsPlot({ records }: SimStormEnd): Plot {
       { name: "critical pods", colour: "second", points: share(true) },
     ],
   };
-}
-
-function waitOf({ attachedMs, arrivedMs }: SimStormEnd["records"][number]): number | undefined {
-  return attachedMs === undefined ? undefined : attachedMs - arrivedMs;
 }
 
 function requestsPlot(end: SimStormEnd): Plot {

@@ -1,4 +1,6 @@
 import type { SimApiLoad, SimPodRecord, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import type { SimStormFault } from "../../sim/storm/sim-storm-plan.ts";
+import { waitMs } from "../../sim/storm/pod-wait.ts";
 import type { CertificateRow } from "../storm/report/certificate.ts";
 import { mibText } from "../storm/quantity.ts";
 import { renderTable } from "../terminal/table.ts";
@@ -31,7 +33,7 @@ export function simRows(end: SimStormEnd): readonly CertificateRow[] {
   const firstMs = nodes.map(({ firstKillMs }) => firstKillMs ?? Infinity).reduce((a, b) => Math.min(a, b), Infinity);
   return [
     ["attached", attachedText(ordinary)],
-    ...(critical.length === 0 ? [] : [["critical pods", waitsText(critical)] as const]),
+    ...(critical.length === 0 ? [] : [["critical pods", waitsText(critical, end.plan.faults)] as const]),
     ["refusals", refusals === 0 ? "none" : `${refusals} ADDs that the kubelet tried again`],
     ["kills, restarts", `${kills}${kills === 0 ? "" : `, the first after ${tookText(firstMs)}`}; ${restarts}`],
     ["left behind", leaks === 0 ? "nothing" : `${leaks} addresses`],
@@ -71,10 +73,9 @@ function attachedText(records: readonly SimPodRecord[]): string {
     : `${whole}, the last of these after ${at(1)}`;
 }
 
-function waitsText(records: readonly SimPodRecord[]): string {
-  const waits = records
-    .flatMap(({ attachedMs, arrivedMs }) => (attachedMs === undefined ? [] : [attachedMs - arrivedMs]))
-    .toSorted((left, right) => left - right);
+/** As the verdict counts them. */
+function waitsText(records: readonly SimPodRecord[], faults: readonly SimStormFault[]): string {
+  const waits = records.flatMap((record) => waitMs(record, faults) ?? []).toSorted((left, right) => left - right);
   const whole = `${waits.length} of ${records.length} attached`;
   const middle = waits[Math.floor((waits.length - 1) / 2)];
   const last = waits.at(-1);

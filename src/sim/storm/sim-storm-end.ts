@@ -4,6 +4,8 @@ import type { SimStormPlan, SimStormPod } from "./sim-storm-plan.ts";
 export interface SimPodRecord {
   readonly pod: SimStormPod;
   readonly arrivedMs: number;
+  /** Since when it is to be attached: since it came, or since a power cut took what it had. */
+  wantedMs: number;
   attachedMs: number | undefined;
   goneMs: number | undefined;
   /** ADDs that failed, for the kubelet to try again. */

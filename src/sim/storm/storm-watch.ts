@@ -34,6 +34,7 @@ export class StormWatch {
       this.#records.set(`${pod.namespace}/${pod.name}`, {
         pod,
         arrivedMs: pod.atMs,
+        wantedMs: pod.atMs,
         attachedMs: undefined,
         goneMs: undefined,
         refusals: 0,
@@ -64,6 +65,8 @@ export class StormWatch {
     for (const record of this.#records.values()) {
       if (record.pod.node !== name || record.goneMs !== undefined || record.pod.atMs > this.#nowMs) continue;
       const wasFinished = isFinished(record);
+      // One that was waiting goes on waiting.
+      if (record.attachedMs !== undefined) record.wantedMs = this.#nowMs;
       record.isAttached = false;
       record.attachedMs = undefined;
       this.#unfinished += Number(wasFinished) - Number(isFinished(record));
