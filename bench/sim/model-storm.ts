@@ -55,13 +55,15 @@ function killsOf(everyMs: number | undefined, cutMs: number): readonly SimStormF
   }));
 }
 
-/** Every other pod asks for it, and need not be attached. */
+/** Every other pod asks for it, and need not be attached. The critical ones do not. */
 function withHungNetwork(plan: SimStormPlan, forMs: number): SimStormPlan {
   const fault = { kind: "network-hangs" as const, atMs: 0, forMs, network: hungNetwork };
   return {
     ...plan,
     networks: [...plan.networks, hungNetwork],
-    pods: plan.pods.map((pod, index) => (index % 2 === 0 ? { ...pod, networks: [hungNetwork], mustRun: false } : pod)),
+    pods: plan.pods.map((pod, index) =>
+      index % 2 === 0 && !pod.isCritical ? { ...pod, networks: [hungNetwork], mustRun: false } : pod,
+    ),
     faults: [{ node: burstNode, fault }],
     timeoutMs: 1,
   };

@@ -82,9 +82,9 @@ export async function realStorm(bench: Bench, contender: Contender, wanted: SimC
   }
 }
 
-/** A storm with kills or a hanging network is asked only when its pods are attached. */
-export function hasCritical({ killEveryMs, hangs = false, isAlone = false }: SimCase): boolean {
-  return killEveryMs === undefined && !hangs && !isAlone;
+/** Also with kills and with a hanging network: critical pods are promised their wait there, too. */
+export function hasCritical({ isAlone = false }: SimCase): boolean {
+  return !isAlone;
 }
 
 async function addHungNetwork({ ground }: Bench): Promise<void> {
