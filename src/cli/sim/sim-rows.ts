@@ -42,7 +42,8 @@ export function simRows(end: SimStormEnd): readonly CertificateRow[] {
 }
 
 /** What happened on each node, the busiest first. */
-export function simNodesTable({ nodes }: SimStormEnd, rowsMax: number): string {
+export function simNodesTable(end: SimStormEnd, rowsMax: number): string {
+  const { nodes } = end;
   const rows = nodes
     .toSorted(
       (one, other) => other.oomKills - one.oomKills || other.pods - one.pods || (one.name < other.name ? -1 : 1),
@@ -50,16 +51,26 @@ export function simNodesTable({ nodes }: SimStormEnd, rowsMax: number): string {
     .slice(0, rowsMax)
     .map((node) => [
       node.name,
-      `${node.attached} of ${node.pods}`,
+      ...nodeAttached(end, node.name),
       node.tookMs === undefined ? "never" : tookText(node.tookMs),
       `${node.refusals}`,
       `${node.oomKills}`,
       `${mibText(node.peakBytes)} (${mibText(node.anonPeakBytes)})`,
       tookText(node.daemonCpuMs),
     ]);
-  const header = ["NODE", "ATTACHED", "LAST AFTER", "REFUSALS", "KILLS", "MEMORY (ITS OWN)", "CPU"];
+  const header = ["NODE", "CRITICAL", "ATTACHED", "LAST AFTER", "REFUSALS", "KILLS", "MEMORY (ITS OWN)", "CPU"];
   const more = nodes.length > rowsMax ? `${nodes.length - rowsMax} more nodes: -o json\n` : "";
   return `${renderTable(header, rows)}${more}`;
+}
+
+/** How many critical pods and how many others of a node are attached, apart as in the rows above. */
+export function nodeAttached({ records }: SimStormEnd, name: string): readonly [critical: string, others: string] {
+  const [critical, others] = [true, false].map((isCritical) => {
+    const mine = records.filter(({ pod }) => pod.node === name && pod.isCritical === isCritical);
+    const attached = mine.filter(({ attachedMs }) => attachedMs !== undefined);
+    return mine.length === 0 ? "–" : `${attached.length} of ${mine.length}`;
+  });
+  return [critical ?? "", others ?? ""];
 }
 
 function attachedText(records: readonly SimPodRecord[]): string {

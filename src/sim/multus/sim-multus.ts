@@ -12,6 +12,8 @@ import { Threads } from "./threads.ts";
 /** The kubelet's pauses before it starts the container again. */
 const restartMs = [1_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000];
 const memoryMs = 20;
+/** A container that ran so long starts again after the first pause. */
+const goodRunMs = 600_000;
 
 interface MultusNeeds {
   readonly node: SimNode;
@@ -39,6 +41,7 @@ export class SimMultus implements NodeDaemon {
   /** Accepted and not answered. */
   #served = new Set<Request>();
   #waiting: Request[] = [];
+  #startedMs = 0;
   #restarts = 0;
 
   constructor(needs: MultusNeeds) {
@@ -53,6 +56,7 @@ export class SimMultus implements NodeDaemon {
     const { node, machine } = this.#needs;
     const session = node.kernel.newSession("multus");
     this.#session = session;
+    this.#startedMs = node.time.nowMs;
     machine.daemonStarts();
     this.#tell("starts");
     machine.group.run(machine.model.multus.startCpuMs, () => {
@@ -121,6 +125,7 @@ export class SimMultus implements NodeDaemon {
   #startAgain(): void {
     const { node } = this.#needs;
     const ended = this.#session;
+    if (node.time.nowMs - this.#startedMs >= goodRunMs) this.#restarts = 0;
     const pauseMs = restartMs[Math.min(this.#restarts, restartMs.length - 1)] ?? 0;
     this.#restarts += 1;
     node.time.after(pauseMs, () => {

@@ -38,6 +38,7 @@ export interface SimNodeEnd {
   readonly name: string;
   readonly pods: number;
   readonly attached: number;
+  /** Until the last pod was attached, without critical ones; undefined when one was not that has to be. */
   readonly tookMs: number | undefined;
   readonly oomKills: number;
   readonly firstKillMs: number | undefined;

@@ -188,14 +188,15 @@ export class StormWatch {
 const noCounts: NodeCounts = { cpuMs: 0, firstKillMs: undefined, starts: 0 };
 const noMachine = { oomKills: 0, peakBytes: 0, anonPeakBytes: 0, daemonCpuMs: 0 };
 
-/** When the last pod was attached that has to be; undefined when one was not. */
+/**
+ * When the last pod was attached; undefined when one was not that has to be. Critical pods come later than the storm, so
+ * they do not count, unless there are no others.
+ */
 function lastOf(records: readonly SimPodRecord[]): number | undefined {
-  let lastMs = 0;
-  for (const { pod, attachedMs } of records) {
-    if (pod.mustRun && attachedMs === undefined) return undefined;
-    if (pod.mustRun) lastMs = Math.max(lastMs, attachedMs ?? 0);
-  }
-  return lastMs;
+  const ordinary = records.filter(({ pod }) => !pod.isCritical);
+  const counted = ordinary.length === 0 ? records : ordinary;
+  if (counted.some(({ pod, attachedMs }) => pod.mustRun && attachedMs === undefined)) return undefined;
+  return counted.reduce((lastMs, { attachedMs = 0 }) => Math.max(lastMs, attachedMs), 0);
 }
 
 function isFinished({ pod, isAttached, goneMs }: SimPodRecord): boolean {
