@@ -3,7 +3,7 @@ import { burstNode, burstPlan } from "../../src/sim/storm/burst-plan.ts";
 import { runSimStorm } from "../../src/sim/storm/run-sim-storm.ts";
 import type { SimStormFault, SimStormPlan } from "../../src/sim/storm/sim-storm-plan.ts";
 import { mib } from "../storm/meter.ts";
-import { hasCritical, limitMib, type SimCase, type SimFigures } from "./real-storm.ts";
+import { hasCritical, usualLimitMib, type SimCase, type SimFigures } from "./real-storm.ts";
 
 const criticalPods = 6;
 const hungNetwork = "stuck";
@@ -35,12 +35,22 @@ export async function modelStorm(wanted: SimCase, model: MachineModel): Promise<
 }
 
 function planOf(wanted: SimCase, model: MachineModel): SimStormPlan {
-  const { impl, pods, cpuMillis, hangs = false, killEveryMs, cutMs } = wanted;
+  const {
+    impl,
+    pods,
+    limitMib = usualLimitMib,
+    cpuMillis,
+    connectionLimit,
+    hangs = false,
+    killEveryMs,
+    cutMs,
+  } = wanted;
   const limits = { limitBytes: limitMib * mib, cpuMillis };
   const critical = hasCritical(wanted) ? criticalPods : 0;
   const plan = burstPlan({ model, pods, limits, impl, critical, timeoutMs: cutMs });
   const killed = {
     ...plan,
+    connectionLimit,
     faults: killsOf(killEveryMs, cutMs),
     ...(killEveryMs === undefined ? {} : { restartMs: [0] }),
   };
