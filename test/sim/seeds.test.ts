@@ -81,7 +81,10 @@ describe("a story", () => {
   test.each([
     ["{", "Cannot read the story as it must be JSON"],
     ['{"seed":1,"calmAtMs":2,"pods":[{"name":1}],"faults":[]}', "pods[0].name must be a text: current value is 1"],
-    ['{"kind":"guard","seed":1,"calmAtMs":2}', "guards must be a number that is not negative: current value is nothing"],
+    [
+      '{"kind":"guard","seed":1,"calmAtMs":2}',
+      "guards must be a number that is not negative: current value is nothing",
+    ],
   ])("that cannot be read is refused with what is wrong, and is no broken rule: %s", (text, message) => {
     const folder = mkdtempSync(join(tmpdir(), "levee-story-"));
     try {

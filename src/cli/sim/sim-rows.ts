@@ -37,7 +37,7 @@ export function simRows(end: SimStormEnd): readonly CertificateRow[] {
     ["refusals", refusals === 0 ? "none" : `${refusals} ADDs that the kubelet tried again`],
     ["kills, restarts", `${kills}${kills === 0 ? "" : `, the first after ${tookText(firstMs)}`}; ${restarts}`],
     ["left behind", leaks === 0 ? "nothing" : `${leaks} addresses`],
-    ["API server", end.plan.impl === "levee" ? apiText(api, "the daemons") : "not part of the model of Multus"],
+    ["API server", apiText(api, "the daemons")],
   ];
 }
 

@@ -86,7 +86,7 @@ describe("runSimStorm with Multus", () => {
   }, 60_000);
 
   test("holds a few pods, and the whole storm with enough memory or with a connection limit and 256Mi", async () => {
-    const few = simStormPlan({ impl: "multus-4.2.2", pods: 8 });
+    const few = simStormPlan({ impl: "multus-4.2.2", pods: 4 });
     expect((await runSimStorm(few)).broken).toEqual([]);
     const limits = { limitBytes: 1_024 * mibBytes, cpuMillis: undefined };
     const large = simStormPlan({ impl: "multus-4.2.2", pods: 219, limits, criticalWithinMs: 60_000 });

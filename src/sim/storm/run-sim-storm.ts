@@ -71,7 +71,9 @@ export async function runSimStorm(plan: SimStormPlan, viewer: StormViewer = {}):
 }
 
 function hardwareOf({ impl, connectionLimit, limits, model, restartMs }: SimStormPlan) {
-  const multus = impl === "levee" ? undefined : { connectionLimit };
+  const { threads, threads430 } = model.multus;
+  const multus =
+    impl === "levee" ? undefined : { connectionLimit, threads: impl === "multus-4.3.0" ? threads430 : threads };
   return { model, limits, multus, seeMsMax, restartMs };
 }
 

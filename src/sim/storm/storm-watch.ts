@@ -159,7 +159,7 @@ export class StormWatch {
       lists: this.#asked("list") + this.#asked("streamed list"),
       watches: this.#asked("watch"),
       gets: this.#asked("get"),
-      writes: this.#asked("patch") + this.#asked("post"),
+      writes: this.#asked("patch") + this.#asked("put") + this.#asked("post"),
       perSecondMax: this.#perSecondMax,
     };
   }

@@ -81,7 +81,11 @@ faults:
 
   test("a fault may name the default network, also where there is no other", async () => {
     const text = "name: few\nnodes: [{name: node}]\npods: [{name: web}]\nfaults:\n- {kind: network-hangs, for: 30s";
-    const { status, out } = await run(`${text}, network: default-net}\npromises: {attachedWithin: 20s}\n`, "-o", "json");
+    const { status, out } = await run(
+      `${text}, network: default-net}\npromises: {attachedWithin: 20s}\n`,
+      "-o",
+      "json",
+    );
     expect(status).toBe(0);
     expect((JSON.parse(out) as { pods: { attachedMs: number }[] }).pods[0]?.attachedMs).toBeGreaterThan(30_000);
     expect((await run(`${text}}\n`)).err).toContain(
