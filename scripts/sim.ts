@@ -57,7 +57,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`Error: ${asked}\n\n${usage}`);
     return 2;
   }
-  if ("text" in asked) return tell(await playKept(asked.text, linesMaxOf(asked.isLogged)), asked.isLogged);
+  if ("play" in asked) return tell(await asked.play(linesMaxOf(asked.isLogged)), asked.isLogged);
   if (!("seed" in asked)) return await playMany(asked);
   let exitCode = 0;
   for (const player of asked.players) {
@@ -72,9 +72,16 @@ function linesMaxOf(isLogged: boolean): number | undefined {
   return isLogged ? Number.POSITIVE_INFINITY : undefined;
 }
 
-async function playKept(text: string, linesMax: number | undefined): Promise<StoryEnd> {
-  if (isKeptGuardStory(text)) return await guards.run(readKeptGuardStory(text), linesMax);
-  return await nodeStories.run(readKeptStory(text), linesMax);
+type Play = (linesMax: number | undefined) => Promise<StoryEnd>;
+
+/** Throws what is wrong with the story. */
+function playKept(text: string): Play {
+  if (isKeptGuardStory(text)) {
+    const story = readKeptGuardStory(text);
+    return (linesMax) => guards.run(story, linesMax);
+  }
+  const story = readKeptStory(text);
+  return (linesMax) => nodeStories.run(story, linesMax);
 }
 
 function tell({ broken, hash, lines }: StoryEnd, isLogged: boolean): number {
@@ -127,7 +134,7 @@ interface Many {
 
 type Asked =
   | Many
-  | { readonly text: string; readonly isLogged: boolean }
+  | { readonly play: Play; readonly isLogged: boolean }
   | { readonly seed: number; readonly players: readonly StoryPlayer[]; readonly isLogged: boolean };
 
 /** What was asked for, or what is wrong with it. */
@@ -147,7 +154,7 @@ function read(args: readonly string[]): Asked | string {
       },
     });
     const isLogged = values.log;
-    if (values.story !== undefined) return { text: readFileSync(values.story, "utf8"), isLogged };
+    if (values.story !== undefined) return { play: playKept(readFileSync(values.story, "utf8")), isLogged };
     const kinds = playersOf(values.kind);
     if (values.seed !== undefined) return { seed: whole("--seed", values.seed), players: kinds, isLogged };
     const msMax = values.seconds === undefined ? Number.POSITIVE_INFINITY : 1_000 * whole("--seconds", values.seconds);

@@ -2,6 +2,7 @@ import type { Bench } from "../bench.ts";
 import { seconds, type Cell, type Verdict } from "../cell.ts";
 import { fittedText } from "../../src/sim/storm/fit-model.ts";
 import { acrossRuns } from "../runs.ts";
+import { multusLabel } from "../contenders/multus.ts";
 import { fitHere } from "../sim/fit-here.ts";
 import { modelStorm } from "../sim/model-storm.ts";
 import { realRuns, type RealRuns } from "../sim/real-runs.ts";
@@ -18,6 +19,16 @@ const cases: readonly SimCase[] = [
   { label: "Multus v4.3.0, 219 pods", impl: "multus-4.3.0", pods: 219, cutMs: 60_000 },
   { label: "Multus v4.2.2, 219 pods, 100m CPU", impl: "multus-4.2.2", pods: 219, cpuMillis: 100, cutMs: 100_000 },
   { label: "Multus v4.2.2, 30 pods", impl: "multus-4.2.2", pods: 30, cutMs: 40_000 },
+  { label: "Multus v4.2.2, 219 pods, 256Mi", impl: "multus-4.2.2", pods: 219, limitMib: 256, cutMs: 60_000 },
+  { label: "Multus v4.3.0 with limit 8, 219 pods", impl: "multus-4.3.0", pods: 219, connectionLimit: 8, cutMs: 60_000 },
+  {
+    label: "Multus v4.3.0 with limit 8, 219 pods, 256Mi",
+    impl: "multus-4.3.0",
+    pods: 219,
+    limitMib: 256,
+    connectionLimit: 8,
+    cutMs: 60_000,
+  },
 ];
 
 /** How far the simulator may be from the real storm: Levee's times, and the first kill of Multus. */
@@ -34,8 +45,7 @@ export async function sim(bench: Bench): Promise<Cell> {
   const verdicts: Verdict[] = [];
   const figures: unknown[] = [];
   for (const wanted of cases) {
-    const peer = bench.peers.find(({ label }) => label === `Multus v${wanted.impl.slice(7)}`);
-    const contender = wanted.impl === "levee" ? bench.levee : peer;
+    const contender = contenderOf(bench, wanted);
     if (contender === undefined || "missing" in contender) continue;
     const sized = { ...wanted, pods: bench.count(wanted.pods) };
     const real = await realRuns(bench, contender, sized);
@@ -48,7 +58,7 @@ export async function sim(bench: Bench): Promise<Cell> {
   }
   return {
     name: "sim",
-    title: "Storms for real and in the simulator, 50Mi",
+    title: "Storms for real and in the simulator, 50Mi where no other limit is named",
     command: "npm run bench -- sim",
     header: [
       "real / simulated",
@@ -69,6 +79,13 @@ export async function sim(bench: Bench): Promise<Cell> {
     plots: {},
     figures: { fitted, storms, cases: figures },
   };
+}
+
+function contenderOf({ levee, peers }: Bench, { impl, connectionLimit }: SimCase): Bench["peers"][number] | undefined {
+  if (impl === "levee") return levee;
+  const version = impl === "multus-4.2.2" ? "v4.2.2" : "v4.3.0";
+  const wanted = multusLabel({ version, ...(connectionLimit === undefined ? {} : { connectionLimit }) });
+  return peers.find(({ label }) => label === wanted);
 }
 
 /** The spread of the real runs beside what the model says. */

@@ -4,7 +4,7 @@ import { defaultModel } from "../../src/sim/machine/default-model.ts";
 import { fitModel, type MeasuredStorm } from "../../src/sim/storm/fit-model.ts";
 import type { Bench } from "../bench.ts";
 import { mib } from "../storm/meter.ts";
-import { limitMib } from "./real-storm.ts";
+import { usualLimitMib } from "./real-storm.ts";
 import { realRuns } from "./real-runs.ts";
 
 /** As `levee sim calibrate` does. */
@@ -26,7 +26,7 @@ export async function fitHere(bench: Bench): Promise<{ model: MachineModel; stor
     const { median } = await realRuns(bench, bench.levee, wanted);
     const { tookMs, daemonCpuMs, anonPeakMib } = median;
     if (tookMs === undefined) throw new Error(`The model cannot be fitted: ${wanted.label} did not attach all pods`);
-    const limits = { limitBytes: limitMib * mib, cpuMillis: undefined };
+    const limits = { limitBytes: usualLimitMib * mib, cpuMillis: undefined };
     storms.push({ pods, limits, tookMs, daemonCpuMs, anonPeakBytes: anonPeakMib * mib });
   }
   const model = await fitModel({ ...defaultModel, cores: cpus().length }, storms);

@@ -3,7 +3,7 @@ import { burstNode, burstPlan } from "../../src/sim/storm/burst-plan.ts";
 import { runSimStorm } from "../../src/sim/storm/run-sim-storm.ts";
 import type { SimStormFault, SimStormPlan } from "../../src/sim/storm/sim-storm-plan.ts";
 import { mib } from "../storm/meter.ts";
-import { hasCritical, limitMib, type SimCase, type SimFigures } from "./real-storm.ts";
+import { hasCritical, usualLimitMib, type SimCase, type SimFigures } from "./real-storm.ts";
 
 const criticalPods = 6;
 const hungNetwork = "stuck";
@@ -35,12 +35,22 @@ export async function modelStorm(wanted: SimCase, model: MachineModel): Promise<
 }
 
 function planOf(wanted: SimCase, model: MachineModel): SimStormPlan {
-  const { impl, pods, cpuMillis, hangs = false, killEveryMs, cutMs } = wanted;
+  const {
+    impl,
+    pods,
+    limitMib = usualLimitMib,
+    cpuMillis,
+    connectionLimit,
+    hangs = false,
+    killEveryMs,
+    cutMs,
+  } = wanted;
   const limits = { limitBytes: limitMib * mib, cpuMillis };
   const critical = hasCritical(wanted) ? criticalPods : 0;
   const plan = burstPlan({ model, pods, limits, impl, critical, timeoutMs: cutMs });
   const killed = {
     ...plan,
+    connectionLimit,
     faults: killsOf(killEveryMs, cutMs),
     ...(killEveryMs === undefined ? {} : { restartMs: [0] }),
   };
@@ -55,13 +65,15 @@ function killsOf(everyMs: number | undefined, cutMs: number): readonly SimStormF
   }));
 }
 
-/** Every other pod asks for it, and need not be attached. */
+/** Every other pod asks for it, and need not be attached. The critical ones do not. */
 function withHungNetwork(plan: SimStormPlan, forMs: number): SimStormPlan {
   const fault = { kind: "network-hangs" as const, atMs: 0, forMs, network: hungNetwork };
   return {
     ...plan,
     networks: [...plan.networks, hungNetwork],
-    pods: plan.pods.map((pod, index) => (index % 2 === 0 ? { ...pod, networks: [hungNetwork], mustRun: false } : pod)),
+    pods: plan.pods.map((pod, index) =>
+      index % 2 === 0 && !pod.isCritical ? { ...pod, networks: [hungNetwork], mustRun: false } : pod,
+    ),
     faults: [{ node: burstNode, fault }],
     timeoutMs: 1,
   };

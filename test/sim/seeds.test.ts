@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { isKeptGuardStory, readKeptStory } from "../../src/sim/story/read-kept-story.ts";
@@ -76,6 +77,28 @@ describe("a story", () => {
     expect(second).toBe(first);
     for (const player of players) expect(first).toContain((await player.play(6)).end.hash);
   }, 60_000);
+
+  test.each([
+    ["{", "Cannot read the story as it must be JSON"],
+    ['{"seed":1,"calmAtMs":2,"pods":[{"name":1}],"faults":[]}', "pods[0].name must be a text: current value is 1"],
+    [
+      '{"kind":"guard","seed":1,"calmAtMs":2}',
+      "guards must be a number that is not negative: current value is nothing",
+    ],
+  ])("that cannot be read is refused with what is wrong, and is no broken rule: %s", (text, message) => {
+    const folder = mkdtempSync(join(tmpdir(), "levee-story-"));
+    try {
+      writeFileSync(join(folder, "story.json"), text);
+      const args = ["scripts/sim.ts", "--story", join(folder, "story.json")];
+      const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+      expect(status).toBe(2);
+      expect(stderr).toStartWith("Error: Cannot read the story as ");
+      expect(stderr).toContain(message);
+      expect(stderr).not.toContain("    at ");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test("of another seed has another run", async () => {
     for (const player of players) expect((await player.play(10)).end.hash).not.toBe((await player.play(12)).end.hash);

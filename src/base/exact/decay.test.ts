@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { decay, powerOfTwoFrom } from "./decay.ts";
+import { decay, doublingSteps, powerOfTwoFrom } from "./decay.ts";
 
 /** The 64 bits of a number. */
 function bitsOf(value: number): string {
@@ -43,5 +43,20 @@ describe("powerOfTwoFrom", () => {
   test("is above a number that is larger by its last bit only, where Math.log2 says otherwise", () => {
     const justAbove = 2 ** 32 * (1 + Number.EPSILON);
     expect(powerOfTwoFrom(justAbove)).toBe(2 ** 33);
+  });
+});
+
+describe("doublingSteps", () => {
+  test("is four steps for each doubling, up to and with the power itself", () => {
+    expect([0, 1, 1.1, 1.2, 1.5, 1.7, 2, 2.1, 4, 2 ** 33].map(doublingSteps)).toEqual([0, 0, 1, 2, 3, 4, 4, 5, 8, 132]);
+  });
+
+  test("is the next step for a number that is larger by its last bit only, where Math.log2 says otherwise", () => {
+    expect(doublingSteps(2 ** 32 * (1 + Number.EPSILON))).toBe(129);
+  });
+
+  test("agrees with the logarithm between the steps", () => {
+    for (let value = 1.01; value < 2 ** 40; value *= 1.37)
+      expect(doublingSteps(value)).toBe(Math.ceil(4 * Math.log2(value)));
   });
 });

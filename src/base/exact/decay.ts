@@ -30,6 +30,18 @@ export function powerOfTwoFrom(least: number): number {
   return power;
 }
 
+/** The powers of two in quarters of a doubling. */
+const quarters = [1.189_207_115_002_721, 1.414_213_562_373_095_1, 1.681_792_830_507_429, 2] as const;
+
+/** The number of the step that `value` is on, where four steps double it; 0 up to 1. */
+export function doublingSteps(value: number): number {
+  if (!(value > 1) || !Number.isFinite(value)) return 0;
+  let steps = 0;
+  let below = 1;
+  for (; below * 2 < value; below *= 2) steps += quarters.length;
+  return steps + 1 + quarters.findIndex((quarter) => value <= below * quarter);
+}
+
 /** 1/2 to the power of `times`, exact. */
 function halved(times: number): number {
   let result = 1;

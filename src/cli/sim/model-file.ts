@@ -29,8 +29,10 @@ export async function readModel(path: string | undefined): Promise<MachineModel>
   };
   // Every key has been compared with the model's own.
   const model = read({ ...defaultModel }, found, "") as MachineModel;
-  if (model.cores >= 1 && model.multus.threads >= 1) return model;
-  throw wrong(path, model.cores >= 1 ? "multus.threads" : "cores", 0, "at least 1");
+  const { cores, multus } = model;
+  const counts = { cores, "multus.threads": multus.threads, "multus.threads430": multus.threads430 };
+  for (const [key, count] of Object.entries(counts)) if (count < 1) throw wrong(path, key, count, "at least 1");
+  return model;
 }
 
 function parsed(path: string, text: string): unknown {

@@ -1,5 +1,6 @@
 import type { SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
 import type { SimStormPlan } from "../../sim/storm/sim-storm-plan.ts";
+import { waitMs } from "../../sim/storm/pod-wait.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
 import { requireReportFolder, writeReport } from "../storm/report/report-file.ts";
@@ -64,9 +65,11 @@ function simValue(end: SimStormEnd): unknown {
     limits: plan.limits,
     nodes,
     api,
-    pods: records.map(({ pod, arrivedMs, attachedMs, goneMs, refusals }) => {
+    pods: records.map((record) => {
+      const { pod, arrivedMs, attachedMs, goneMs, refusals } = record;
       const { node, namespace, name, isCritical } = pod;
-      return { node, namespace, name, isCritical, arrivedMs, attachedMs, goneMs, refusals };
+      const waitedMs = waitMs(record, plan.faults);
+      return { node, namespace, name, isCritical, arrivedMs, attachedMs, waitedMs, goneMs, refusals };
     }),
     simulatedMs,
     steps,

@@ -1,10 +1,11 @@
-import type { SimMoment, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import type { SimMoment, SimNodeEnd, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import { waitMs } from "../../sim/storm/pod-wait.ts";
 import { escapeHtml } from "../../base/plain-text.ts";
 import { plotFigure, type Plot, type PlotPoint } from "../storm/report/plot.ts";
 import { rowsTable, stormPage } from "../storm/report/report-html.ts";
 import { mibText } from "../storm/quantity.ts";
 import { tookText } from "../terminal/span.ts";
-import { attachTimesMs, simRows, simVerdict } from "./sim-rows.ts";
+import { attachTimesMs, nodeAttached, simRows, simVerdict } from "./sim-rows.ts";
 
 const mibBytes = 1024 ** 2;
 /** A page with the memory of a hundred nodes would not be read. */
@@ -23,13 +24,20 @@ ${plots.map(plotFigure).join("\n")}
 </div>
 ${rowsTable(simRows(end))}
 <h2>The nodes</h2>
-${rowsTable(end.nodes.map((node) => [node.name, `${node.attached} of ${node.pods} attached${node.tookMs === undefined ? "" : `, all after ${tookText(node.tookMs)}`}; ${node.refusals} refusals, ${node.oomKills} kills, ${mibText(node.peakBytes)} at most`]))}
+${rowsTable(end.nodes.map((node) => [node.name, nodeText(end, node)]))}
 <h2>The run</h2>
 ${rowsTable([
   ["seed", `${end.plan.seed}`],
   ["run", `${end.hash}, ${end.steps} steps`],
 ])}`,
   });
+}
+
+function nodeText(end: SimStormEnd, { name, tookMs, refusals, oomKills, peakBytes }: SimNodeEnd): string {
+  const [critical, others] = nodeAttached(end, name);
+  const after = tookMs === undefined ? "" : `, the last after ${tookText(tookMs)}`;
+  const vital = critical === "–" ? "" : `; critical pods ${critical}`;
+  return `${others} attached${after}${vital}; ${refusals} refusals, ${oomKills} kills, ${mibText(peakBytes)} at most`;
 }
 
 function over(end: SimStormEnd, pick: (moment: SimMoment) => number): readonly PlotPoint[] {
@@ -66,10 +74,10 @@ function waitingPlot(end: SimStormEnd): Plot {
 }
 
 /** The share of the pods that waited no longer than each time. */
-function waitsPlot({ records }: SimStormEnd): Plot {
+function waitsPlot({ records, plan }: SimStormEnd): Plot {
   const share = (isCritical: boolean): readonly PlotPoint[] => {
     const mine = records.filter(({ pod }) => pod.isCritical === isCritical);
-    const waits = attachTimesMs(mine.map((record) => ({ ...record, attachedMs: waitOf(record) })));
+    const waits = attachTimesMs(mine.map((record) => ({ ...record, attachedMs: waitMs(record, plan.faults) })));
     return waits.map((ms, at) => [ms / 1000, (100 * (at + 1)) / mine.length]);
   };
   return {
@@ -81,10 +89,6 @@ function waitsPlot({ records }: SimStormEnd): Plot {
       { name: "critical pods", colour: "second", points: share(true) },
     ],
   };
-}
-
-function waitOf({ attachedMs, arrivedMs }: SimStormEnd["records"][number]): number | undefined {
-  return attachedMs === undefined ? undefined : attachedMs - arrivedMs;
 }
 
 function requestsPlot(end: SimStormEnd): Plot {

@@ -1,4 +1,6 @@
 import type { SimApiLoad, SimPodRecord, SimStormEnd } from "../../sim/storm/sim-storm-end.ts";
+import type { SimStormFault } from "../../sim/storm/sim-storm-plan.ts";
+import { waitMs } from "../../sim/storm/pod-wait.ts";
 import type { CertificateRow } from "../storm/report/certificate.ts";
 import { mibText } from "../storm/quantity.ts";
 import { renderTable } from "../terminal/table.ts";
@@ -31,16 +33,17 @@ export function simRows(end: SimStormEnd): readonly CertificateRow[] {
   const firstMs = nodes.map(({ firstKillMs }) => firstKillMs ?? Infinity).reduce((a, b) => Math.min(a, b), Infinity);
   return [
     ["attached", attachedText(ordinary)],
-    ...(critical.length === 0 ? [] : [["critical pods", waitsText(critical)] as const]),
+    ...(critical.length === 0 ? [] : [["critical pods", waitsText(critical, end.plan.faults)] as const]),
     ["refusals", refusals === 0 ? "none" : `${refusals} ADDs that the kubelet tried again`],
     ["kills, restarts", `${kills}${kills === 0 ? "" : `, the first after ${tookText(firstMs)}`}; ${restarts}`],
     ["left behind", leaks === 0 ? "nothing" : `${leaks} addresses`],
-    ["API server", end.plan.impl === "levee" ? apiText(api, "the daemons") : "not part of the model of Multus"],
+    ["API server", apiText(api, "the daemons")],
   ];
 }
 
 /** What happened on each node, the busiest first. */
-export function simNodesTable({ nodes }: SimStormEnd, rowsMax: number): string {
+export function simNodesTable(end: SimStormEnd, rowsMax: number): string {
+  const { nodes } = end;
   const rows = nodes
     .toSorted(
       (one, other) => other.oomKills - one.oomKills || other.pods - one.pods || (one.name < other.name ? -1 : 1),
@@ -48,16 +51,26 @@ export function simNodesTable({ nodes }: SimStormEnd, rowsMax: number): string {
     .slice(0, rowsMax)
     .map((node) => [
       node.name,
-      `${node.attached} of ${node.pods}`,
+      ...nodeAttached(end, node.name),
       node.tookMs === undefined ? "never" : tookText(node.tookMs),
       `${node.refusals}`,
       `${node.oomKills}`,
       `${mibText(node.peakBytes)} (${mibText(node.anonPeakBytes)})`,
       tookText(node.daemonCpuMs),
     ]);
-  const header = ["NODE", "ATTACHED", "LAST AFTER", "REFUSALS", "KILLS", "MEMORY (ITS OWN)", "CPU"];
+  const header = ["NODE", "CRITICAL", "ATTACHED", "LAST AFTER", "REFUSALS", "KILLS", "MEMORY (ITS OWN)", "CPU"];
   const more = nodes.length > rowsMax ? `${nodes.length - rowsMax} more nodes: -o json\n` : "";
   return `${renderTable(header, rows)}${more}`;
+}
+
+/** How many critical pods and how many others of a node are attached, apart as in the rows above. */
+export function nodeAttached({ records }: SimStormEnd, name: string): readonly [critical: string, others: string] {
+  const [critical, others] = [true, false].map((isCritical) => {
+    const mine = records.filter(({ pod }) => pod.node === name && pod.isCritical === isCritical);
+    const attached = mine.filter(({ attachedMs }) => attachedMs !== undefined);
+    return mine.length === 0 ? "–" : `${attached.length} of ${mine.length}`;
+  });
+  return [critical ?? "", others ?? ""];
 }
 
 function attachedText(records: readonly SimPodRecord[]): string {
@@ -71,10 +84,9 @@ function attachedText(records: readonly SimPodRecord[]): string {
     : `${whole}, the last of these after ${at(1)}`;
 }
 
-function waitsText(records: readonly SimPodRecord[]): string {
-  const waits = records
-    .flatMap(({ attachedMs, arrivedMs }) => (attachedMs === undefined ? [] : [attachedMs - arrivedMs]))
-    .toSorted((left, right) => left - right);
+/** As the verdict counts them. */
+function waitsText(records: readonly SimPodRecord[], faults: readonly SimStormFault[]): string {
+  const waits = records.flatMap((record) => waitMs(record, faults) ?? []).toSorted((left, right) => left - right);
   const whole = `${waits.length} of ${records.length} attached`;
   const middle = waits[Math.floor((waits.length - 1) / 2)];
   const last = waits.at(-1);

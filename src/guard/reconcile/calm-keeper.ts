@@ -1,3 +1,4 @@
+import { doublingSteps } from "../../base/exact/decay.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
@@ -99,6 +100,6 @@ export class CalmKeeper {
 function isOther(calm: MemoryCalm, written: MemoryCalm): boolean {
   if (calm.sinceMs - written.sinceMs >= writeEveryMs) return true;
   const gist = ({ limit, peakBytes, kills, isOfPrometheus }: MemoryCalm): string =>
-    JSON.stringify([limit, Math.ceil(4 * Math.log2(Math.max(1, peakBytes))), kills, isOfPrometheus]);
+    JSON.stringify([limit, doublingSteps(peakBytes), kills, isOfPrometheus]);
   return gist(calm) !== gist(written);
 }

@@ -29,6 +29,8 @@ interface DaemonModel {
   readonly callKib: number;
   /** Program text that it needs in memory to go on. */
   readonly textMib: number;
+  /** How much longer everything takes when all of the text has been pushed out. */
+  readonly thrashFactor: number;
 }
 
 /** A thick Multus: the plugins are processes in its cgroup. */
@@ -39,8 +41,10 @@ interface MultusModel {
   readonly pollMs: number;
   /** What Multus itself does for one request. */
   readonly requestCpuMs: number;
-  /** How many of its threads compute at once. */
+  /** How many of its threads compute at once in 4.2.2. */
   readonly threads: number;
+  /** The same in 4.3.0, which has more plugins running at a time in every storm. */
+  readonly threads430: number;
   readonly pluginCpuMs: number;
   readonly baseMib: number;
   readonly requestKib: number;

@@ -146,7 +146,9 @@ export class SimMachine {
   /** How much slower the cgroup is while program text is read from the disk again and again. */
   get slowness(): number {
     const missing = Math.max(0, Math.min(1, 1 - this.#roomMib / this.#textMib));
-    return 1 + missing * (this.model.multus.thrashFactor - 1);
+    if (this.#kind === "levee") return 1 + missing * (this.model.daemon.thrashFactor - 1);
+    // Some of the text is seldom needed: what is pushed out first hardly shows.
+    return 1 + missing * missing * missing * (this.model.multus.thrashFactor - 1);
   }
 
   /** One run of plugins, in the middle of which `act` is called. `already` is how many interfaces its network has. */

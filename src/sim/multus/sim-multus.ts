@@ -7,11 +7,14 @@ import type { SimSession } from "../node/sim-kernel.ts";
 import type { NodeDaemon } from "../node/sim-daemon.ts";
 import type { SimNode } from "../node/sim-node.ts";
 import type { PluginCall } from "../node/sim-plugins.ts";
+import { MultusApi } from "./multus-api.ts";
 import { Threads } from "./threads.ts";
 
 /** The kubelet's pauses before it starts the container again. */
 const restartMs = [1_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000];
 const memoryMs = 20;
+/** A container that ran so long starts again after the first pause. */
+const goodRunMs = 600_000;
 
 interface MultusNeeds {
   readonly node: SimNode;
@@ -19,6 +22,8 @@ interface MultusNeeds {
   readonly api: SimApi;
   /** Requests that it serves at once; undefined for any number. */
   readonly connectionLimit: number | undefined;
+  /** How many of them compute at once. */
+  readonly threads: number;
 }
 
 interface Request {
@@ -36,9 +41,11 @@ export class SimMultus implements NodeDaemon {
   readonly #needs: MultusNeeds;
   #session: SimSession | undefined;
   #threads: Threads | undefined;
+  #requests: MultusApi | undefined;
   /** Accepted and not answered. */
   #served = new Set<Request>();
   #waiting: Request[] = [];
+  #startedMs = 0;
   #restarts = 0;
 
   constructor(needs: MultusNeeds) {
@@ -50,14 +57,17 @@ export class SimMultus implements NodeDaemon {
   }
 
   start(): void {
-    const { node, machine } = this.#needs;
+    const { node, machine, api, threads } = this.#needs;
     const session = node.kernel.newSession("multus");
     this.#session = session;
+    this.#startedMs = node.time.nowMs;
     machine.daemonStarts();
     this.#tell("starts");
     machine.group.run(machine.model.multus.startCpuMs, () => {
       if (!session.process.isAlive) return;
-      this.#threads = new Threads(machine.model.multus.threads, machine.group);
+      this.#threads = new Threads(threads, machine.group);
+      this.#requests = new MultusApi(api, session.process);
+      this.#requests.start();
       this.#tell("is ready");
     });
     session.process.every(memoryMs, () => {
@@ -121,6 +131,7 @@ export class SimMultus implements NodeDaemon {
   #startAgain(): void {
     const { node } = this.#needs;
     const ended = this.#session;
+    if (node.time.nowMs - this.#startedMs >= goodRunMs) this.#restarts = 0;
     const pauseMs = restartMs[Math.min(this.#restarts, restartMs.length - 1)] ?? 0;
     this.#restarts += 1;
     node.time.after(pauseMs, () => {
@@ -140,18 +151,33 @@ export class SimMultus implements NodeDaemon {
   }
 
   async #carryOut(call: SimCall, session: SimSession | undefined): Promise<number> {
-    const { machine } = this.#needs;
     const networks = this.#networksOf(call);
-    const ordered = call.verb === "ADD" ? networks : networks.toReversed();
-    for (const [at, network] of ordered.entries()) {
-      const number = call.verb === "ADD" ? at : networks.length - 1 - at;
-      await this.#think(machine.model.multus.requestCpuMs / networks.length);
-      const ifname = number === 0 ? callIfname : `net${number}`;
-      const exitCode = await this.#runPlugin({ call, network, ifname, session });
-      // A DEL goes on with the others, and its error is kept from the runtime.
-      if (exitCode !== 0 && call.verb === "ADD") return 1;
-    }
+    const numbered = networks.map((network, number) => ({
+      network,
+      ifname: number === 0 ? callIfname : `net${number}`,
+    }));
+    if (call.verb === "ADD") return await this.#attach(call, numbered, session);
+    // A DEL goes on with the others, and its error is kept from the runtime.
+    for (const one of numbered.toReversed()) await this.#runOne({ call, ...one, session }, networks.length);
     return 0;
+  }
+
+  async #attach(
+    call: SimCall,
+    networks: readonly Pick<PluginRun, "network" | "ifname">[],
+    session: SimSession | undefined,
+  ): Promise<number> {
+    const requests = this.#requests;
+    for (const one of networks) {
+      if ((await this.#runOne({ call, ...one, session }, networks.length)) !== 0) return 1;
+      requests?.tellEvents(1);
+    }
+    return (await requests?.tellStatus()) === true ? 0 : 1;
+  }
+
+  async #runOne(run: PluginRun, networks: number): Promise<number> {
+    await this.#think(this.#needs.machine.model.multus.requestCpuMs / networks);
+    return await this.#runPlugin(run);
   }
 
   #think(cpuMs: number): Promise<void> {

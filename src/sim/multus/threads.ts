@@ -1,6 +1,6 @@
 import type { SimCores } from "../machine/sim-cores.ts";
 
-/** A program's few threads: work beyond them waits in line. */
+/** A program's few threads: of the work beyond them, what came last is next, as in a scheduler of Go. */
 export class Threads {
   readonly #count: number;
   readonly #cores: SimCores;
@@ -20,7 +20,7 @@ export class Threads {
         this.#busy -= 1;
         if (this.#isEnded) return;
         done();
-        this.#waiting.shift()?.();
+        this.#waiting.pop()?.();
       });
     };
     if (this.#busy < this.#count) begin();

@@ -1,5 +1,4 @@
-import { bootMs } from "../story/sim-world.ts";
-import type { SimStormFault } from "./sim-storm-plan.ts";
+import { waitMs } from "./pod-wait.ts";
 import type { SimNodeEnd, SimPodRecord, SimStormEnd } from "./sim-storm-end.ts";
 
 /** Says what did not hold, by the conditions of `levee storm`. */
@@ -10,13 +9,12 @@ export function judgeSimStorm(facts: Omit<SimStormEnd, "broken">): SimStormEnd {
 function brokenTexts({ plan, records, nodes }: Omit<SimStormEnd, "broken">): readonly string[] {
   const wanted = records.filter(({ pod }) => pod.mustRun);
   const missing = wanted.filter(({ attachedMs }) => attachedMs === undefined);
-  const late = wanted.filter((record) => !record.pod.isCritical && waitMs(record, plan.faults) > plan.timeoutMs);
-  const critical = wanted.filter(
-    (record) => record.pod.isCritical && waitMs(record, plan.faults) > plan.criticalWithinMs,
-  );
+  const waited = (record: SimPodRecord): number => waitMs(record, plan.faults) ?? 0;
+  const late = wanted.filter((record) => !record.pod.isCritical && waited(record) > plan.timeoutMs);
+  const critical = wanted.filter((record) => record.pod.isCritical && waited(record) > plan.criticalWithinMs);
   const killed = nodes.filter(({ oomKills }) => oomKills > 0);
   const leaking = nodes.filter(({ leaks }) => leaks > 0);
-  const longestMs = Math.max(0, ...critical.map((record) => waitMs(record, plan.faults)));
+  const longestMs = Math.max(0, ...critical.map(waited));
   return [
     ...said(
       missing.length > 0,
@@ -36,22 +34,6 @@ function brokenTexts({ plan, records, nodes }: Omit<SimStormEnd, "broken">): rea
       `${sum(leaking, "leaks")} addresses were left behind on ${leaking.length === 1 ? (leaking[0]?.name ?? "") : `${leaking.length} nodes`}`,
     ),
   ];
-}
-
-/** When a fault is over, and the kubelet can begin to make good what it broke. */
-export function faultEndMs(fault: SimStormFault["fault"]): number {
-  if (fault.kind === "cut-power") return fault.atMs + bootMs;
-  return fault.atMs + ("forMs" in fault ? fault.forMs : 0);
-}
-
-/** From a pod's coming, or from the end of a fault that held it up, until it was attached. */
-function waitMs({ pod, arrivedMs, attachedMs }: SimPodRecord, faults: SimStormEnd["plan"]["faults"]): number {
-  if (attachedMs === undefined) return 0;
-  const ends = faults
-    .filter(({ node, fault }) => node === pod.node || fault.kind.startsWith("api-"))
-    .map(({ fault }) => faultEndMs(fault));
-  const freeMs = ends.filter((endMs) => endMs <= attachedMs).reduce((a, b) => Math.max(a, b), arrivedMs);
-  return attachedMs - freeMs;
 }
 
 function said(isSo: boolean, text: string): readonly string[] {

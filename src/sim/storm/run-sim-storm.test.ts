@@ -75,8 +75,18 @@ describe("runSimStorm with Multus", () => {
     expect(end.broken.join("; ")).toContain("the kernel killed the daemon of node-1 for memory");
   }, 60_000);
 
+  test("a daemon that ran for ten minutes starts again after the first pause", async () => {
+    const kills = [1, 10, 900].map((at) => ({
+      node: "node-1",
+      fault: { kind: "kill-daemon" as const, atMs: at * 1_000 },
+    }));
+    const plan = simStormPlan({ impl: "multus-4.2.2", pods: 1, faults: kills });
+    const pods = plan.pods.map((pod) => ({ ...pod, atMs: 905_000 }));
+    expect((await runSimStorm({ ...plan, pods })).broken).toEqual([]);
+  }, 60_000);
+
   test("holds a few pods, and the whole storm with enough memory or with a connection limit and 256Mi", async () => {
-    const few = simStormPlan({ impl: "multus-4.2.2", pods: 8 });
+    const few = simStormPlan({ impl: "multus-4.2.2", pods: 4 });
     expect((await runSimStorm(few)).broken).toEqual([]);
     const limits = { limitBytes: 1_024 * mibBytes, cpuMillis: undefined };
     const large = simStormPlan({ impl: "multus-4.2.2", pods: 219, limits, criticalWithinMs: 60_000 });

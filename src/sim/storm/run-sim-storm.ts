@@ -3,7 +3,8 @@ import { EventLog } from "../story/event-log.ts";
 import { beginFault } from "../story/play-faults.ts";
 import { SimWorld } from "../story/sim-world.ts";
 import { defaultNetwork } from "../story/story.ts";
-import { faultEndMs, judgeSimStorm } from "./judge-sim-storm.ts";
+import { judgeSimStorm } from "./judge-sim-storm.ts";
+import { faultEndMs } from "./pod-wait.ts";
 import type { SimMoment, SimStormEnd } from "./sim-storm-end.ts";
 import type { SimStormPlan, SimStormPod } from "./sim-storm-plan.ts";
 import { StormWatch } from "./storm-watch.ts";
@@ -70,7 +71,9 @@ export async function runSimStorm(plan: SimStormPlan, viewer: StormViewer = {}):
 }
 
 function hardwareOf({ impl, connectionLimit, limits, model, restartMs }: SimStormPlan) {
-  const multus = impl === "levee" ? undefined : { connectionLimit };
+  const { threads, threads430 } = model.multus;
+  const multus =
+    impl === "levee" ? undefined : { connectionLimit, threads: impl === "multus-4.3.0" ? threads430 : threads };
   return { model, limits, multus, seeMsMax, restartMs };
 }
 

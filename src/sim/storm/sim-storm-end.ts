@@ -4,6 +4,8 @@ import type { SimStormPlan, SimStormPod } from "./sim-storm-plan.ts";
 export interface SimPodRecord {
   readonly pod: SimStormPod;
   readonly arrivedMs: number;
+  /** Since when it is to be attached: since it came, or since a power cut took what it had. */
+  wantedMs: number;
   attachedMs: number | undefined;
   goneMs: number | undefined;
   /** ADDs that failed, for the kubelet to try again. */
@@ -36,6 +38,7 @@ export interface SimNodeEnd {
   readonly name: string;
   readonly pods: number;
   readonly attached: number;
+  /** Until the last pod was attached, without critical ones; undefined when one was not that has to be. */
   readonly tookMs: number | undefined;
   readonly oomKills: number;
   readonly firstKillMs: number | undefined;

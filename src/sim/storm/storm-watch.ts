@@ -34,6 +34,7 @@ export class StormWatch {
       this.#records.set(`${pod.namespace}/${pod.name}`, {
         pod,
         arrivedMs: pod.atMs,
+        wantedMs: pod.atMs,
         attachedMs: undefined,
         goneMs: undefined,
         refusals: 0,
@@ -64,6 +65,8 @@ export class StormWatch {
     for (const record of this.#records.values()) {
       if (record.pod.node !== name || record.goneMs !== undefined || record.pod.atMs > this.#nowMs) continue;
       const wasFinished = isFinished(record);
+      // One that was waiting goes on waiting.
+      if (record.attachedMs !== undefined) record.wantedMs = this.#nowMs;
       record.isAttached = false;
       record.attachedMs = undefined;
       this.#unfinished += Number(wasFinished) - Number(isFinished(record));
@@ -156,7 +159,7 @@ export class StormWatch {
       lists: this.#asked("list") + this.#asked("streamed list"),
       watches: this.#asked("watch"),
       gets: this.#asked("get"),
-      writes: this.#asked("patch") + this.#asked("post"),
+      writes: this.#asked("patch") + this.#asked("put") + this.#asked("post"),
       perSecondMax: this.#perSecondMax,
     };
   }
@@ -185,14 +188,15 @@ export class StormWatch {
 const noCounts: NodeCounts = { cpuMs: 0, firstKillMs: undefined, starts: 0 };
 const noMachine = { oomKills: 0, peakBytes: 0, anonPeakBytes: 0, daemonCpuMs: 0 };
 
-/** When the last pod was attached that has to be; undefined when one was not. */
+/**
+ * When the last pod was attached; undefined when one was not that has to be. Critical pods come later than the storm, so
+ * they do not count, unless there are no others.
+ */
 function lastOf(records: readonly SimPodRecord[]): number | undefined {
-  let lastMs = 0;
-  for (const { pod, attachedMs } of records) {
-    if (pod.mustRun && attachedMs === undefined) return undefined;
-    if (pod.mustRun) lastMs = Math.max(lastMs, attachedMs ?? 0);
-  }
-  return lastMs;
+  const ordinary = records.filter(({ pod }) => !pod.isCritical);
+  const counted = ordinary.length === 0 ? records : ordinary;
+  if (counted.some(({ pod, attachedMs }) => pod.mustRun && attachedMs === undefined)) return undefined;
+  return counted.reduce((lastMs, { attachedMs = 0 }) => Math.max(lastMs, attachedMs), 0);
 }
 
 function isFinished({ pod, isAttached, goneMs }: SimPodRecord): boolean {

@@ -13,6 +13,7 @@ import { SimNode } from "../node/sim-node.ts";
 import { SimResident } from "../node/sim-resident.ts";
 import { SimRuntime } from "../node/sim-runtime.ts";
 import { SimTime } from "../time/sim-time.ts";
+import { bootMs } from "./story.ts";
 
 /** One node with everything that runs on it. */
 export interface NodeInWorld {
@@ -41,7 +42,7 @@ interface Hardware {
   readonly model: MachineModel;
   readonly limits: ContainerLimits;
   /** Multus instead of Levee. */
-  readonly multus?: { readonly connectionLimit: number | undefined } | undefined;
+  readonly multus?: { readonly connectionLimit: number | undefined; readonly threads: number } | undefined;
   readonly seeMsMax: number;
   /** The pauses before the daemon starts again, instead of the kubelet's. */
   readonly restartMs?: readonly number[] | undefined;
@@ -49,9 +50,6 @@ interface Hardware {
 
 /** A real server keeps the changes of minutes, which are more than a storm makes. */
 const longHistory = 20_000;
-
-/** How long a node is away when its power is cut. */
-export const bootMs = 20_000;
 
 /** How long the kubelet takes to start the resident hand again. */
 const residentMs = 2_000;

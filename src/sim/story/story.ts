@@ -51,6 +51,8 @@ export interface Story {
 }
 
 export const defaultNetwork = "default-net";
+/** How long a node is away when its power is cut. */
+export const bootMs = 20_000;
 export const storyNetworks = ["net-a", "net-b"] as const;
 
 const namespaces = ["tenant-a", "tenant-b", "kube-system"] as const;

@@ -35,7 +35,9 @@ export class FieldReader {
     }
     const found = new Map<string, FieldValue>();
     for (const pair of node.items) this.#pair(pair, { fields, place, found });
-    for (const key of fields.required) if (!found.has(key)) this.#missing(node, `${place}${key}`, fields.known[key]);
+    for (const key of fields.required)
+      // One with a wrong value has been named.
+      if (!this.lines.has(`${place}${key}`)) this.#missing(node, `${place}${key}`, fields.known[key]);
     return Object.fromEntries(found);
   }
 

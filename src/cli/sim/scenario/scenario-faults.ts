@@ -1,4 +1,5 @@
 import type { SimStormFault } from "../../../sim/storm/sim-storm-plan.ts";
+import { defaultNetwork } from "../../../sim/story/story.ts";
 import type { FieldReader, FieldValues } from "./read-fields.ts";
 import { instantFaults, networkFaults, scenarioMax, stormFaults } from "./scenario-fields.ts";
 import { msOf, requireNetwork, type ScenarioPlace } from "./scenario-pods.ts";
@@ -40,12 +41,10 @@ function faultsAt(
   }
   if (group["every"] !== undefined) misfit(reader, `${path}.every`, `${kind}, which lasts`);
   if (isOf(networkFaults, kind)) {
+    const known = [...new Set([...networks, defaultNetwork])];
     if (network === undefined)
-      reader.also(
-        `${path}.kind`,
-        `is ${reader.seen(`${path}.kind`)} without network: add one of ${networks.join(", ")}`,
-      );
-    else requireNetwork({ name: network, place: `${path}.network`, networks, reader });
+      reader.also(`${path}.kind`, `is ${reader.seen(`${path}.kind`)} without network: add one of ${known.join(", ")}`);
+    else requireNetwork({ name: network, place: `${path}.network`, networks: known, reader });
     return [{ kind, atMs, forMs, network: network ?? "" }];
   }
   if (network !== undefined) misfit(reader, `${path}.network`, kind);

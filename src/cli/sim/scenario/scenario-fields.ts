@@ -112,7 +112,11 @@ const faultFields: FieldTable = {
       of: [...new Set<string>([...stormFaults, ...guardFaults])],
     },
     nodes: { is: "names", says: "where; on all nodes without it", example: "[agent-1]" },
-    network: { is: "name", says: "which network, for the kinds that begin with network-", example: "lan" },
+    network: {
+      is: "name",
+      says: "which network, for the kinds that begin with network-; default-net is the default one",
+      example: "lan",
+    },
     at: { is: "span", says: "when it begins, 0s without it", example: "10s" },
     for: { is: "span", says: "how long it lasts; with every, how long it is repeated", example: "10m" },
     every: { is: "span", says: "repeats something that happens at one instant", example: "2s" },

@@ -52,6 +52,47 @@ describe("levee sim run", () => {
     expect(multus.out).toStartWith("✓ Multus 4.3.0 with a connection limit of 8 holds few\n");
   }, 60_000);
 
+  const brokenPromise = `name: csi
+nodes: [{name: node}]
+networks: [storage]
+pods: [{name: csi, critical: true, networks: [storage]}]
+promises: {criticalWithin: 1s}
+faults:
+  - {kind: network-hangs, network: storage, for: 60s}
+`;
+
+  test("kills do not hide that a critical pod waits longer than promised", async () => {
+    const kills = "  - {kind: kill-shim, at: 61s, every: 1s, for: 30s}\n";
+    for (const faults of ["", kills]) {
+      const { status, out } = await run(`${brokenPromise}${faults}`);
+      expect(status).toBe(1);
+      expect(out).toMatch(/1 critical pod waited longer than 1s, the longest 1\d/u);
+    }
+  }, 60_000);
+
+  test("what is printed as waited is what the verdict counts, also after a power cut", async () => {
+    const text = brokenPromise.replace(/ {2}- \{.*\n/u, "  - {kind: cut-power, at: 60s}\n");
+    const { status, out } = await run(text);
+    expect(out).toMatch(/critical pods +1 of 1 attached; waited \d+ ms median/u);
+    expect(status).toBe(0);
+    const json = JSON.parse((await run(text, "-o", "json")).out) as { pods: { waitedMs: number }[] };
+    expect(json.pods[0]?.waitedMs).toBeLessThan(1_000);
+  }, 60_000);
+
+  test("a fault may name the default network, also where there is no other", async () => {
+    const text = "name: few\nnodes: [{name: node}]\npods: [{name: web}]\nfaults:\n- {kind: network-hangs, for: 30s";
+    const { status, out } = await run(
+      `${text}, network: default-net}\npromises: {attachedWithin: 20s}\n`,
+      "-o",
+      "json",
+    );
+    expect(status).toBe(0);
+    expect((JSON.parse(out) as { pods: { attachedMs: number }[] }).pods[0]?.attachedMs).toBeGreaterThan(30_000);
+    expect((await run(`${text}}\n`)).err).toContain(
+      'faults[0].kind is "network-hangs" without network: add one of default-net\n',
+    );
+  }, 60_000);
+
   test("--seed wins over the file", async () => {
     const text = "name: few\nseed: 7\nnodes: [{name: node}]\npods: [{name: web, count: 3}]\n";
     expect((await run(text)).out).toContain("seed, run         7, ");
@@ -192,6 +233,16 @@ describe("a mistake is named with line, field, value and remedy", () => {
     expect(err).toContain(message);
     expectWholeLines(err);
     expect(err).toContain("try: levee sim schema prints the schema");
+  });
+
+  test.each([
+    `${good}faults: [{kind: earthquake}]\n`,
+    good.replace("name: web", "name: WEB!"),
+    good.replace("nodes:\n  - name: node\n    count: 2", "nodes: []"),
+  ])("a wrong value is not missing as well: %#", async (text) => {
+    const { err } = await run(text);
+    expect(err).toContain("it has one mistake");
+    expect(err).not.toContain("missing");
   });
 
   test("all mistakes of a file are named at once", async () => {
