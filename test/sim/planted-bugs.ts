@@ -298,4 +298,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     seed: 413,
     sieve: "stale",
   },
+  {
+    name: "the guard takes a probe that has no value any more for one that succeeds",
+    file: "src/guard/observe/ask-prometheus.ts",
+    from: "    const missed = await ask(missedSince(sinceMs, clock.wallMs()));\n",
+    to: "    const missed = (await ask(missedSince(sinceMs, clock.wallMs()))).slice(0, 0);\n",
+    kind: "guard",
+    rule: "verified",
+    seed: 15,
+  },
 ];
