@@ -307,4 +307,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     rule: "verified",
     seed: 15,
   },
+  {
+    name: "a guard restarts a workload again that the one before it has restarted",
+    file: "src/guard/act/steps/restart-workload.ts",
+    from: "restartPatch(step, await readObject(api, pathOf(step)), beganAt(decision));",
+    to: "restartPatch(step, await readObject(api, pathOf(step)), decision.status?.intent?.at ?? beganAt(decision));",
+    kind: "guard",
+    rule: "once",
+    seed: 367,
+    sieve: "intermediate",
+  },
 ];

@@ -48,6 +48,7 @@ describe("the simulator finds", () => {
       "approved",
       "counted",
       "verified",
+      "once",
       "api-load",
       "fresh-allow",
       "open-door",
