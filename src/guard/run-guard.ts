@@ -56,7 +56,7 @@ interface GuardOptions {
   readonly metricsPort?: number;
   /** The reboot gate. Absent: none. */
   readonly gate?: GateSettings;
-  /** How Alertmanager and the daemons are asked; over the network unless given. */
+  /** How Alertmanager, Prometheus and the daemons are asked; over the network unless given. */
   readonly getText?: TextGetter;
 }
 

@@ -60,7 +60,7 @@ function history(): readonly string[] {
 }
 
 function problem(sinceMs: number): Promise<string | undefined> {
-  return probesProblem(systemClock, prometheus, sinceMs, new AbortController().signal);
+  return probesProblem(systemClock, prometheus, sinceMs, { signal: new AbortController().signal });
 }
 
 /** What it says after a few scrapes: the last value is the one of now. */
@@ -75,7 +75,9 @@ async function untilSays(words: string | undefined, sinceMs = startedMs): Promis
 }
 
 test("probesProblem takes neither a Prometheus that is away nor one without probes for success", async () => {
-  const away = await probesProblem(systemClock, { url: "http://127.0.0.1:1" }, 0, new AbortController().signal);
+  const away = await probesProblem(systemClock, { url: "http://127.0.0.1:1" }, 0, {
+    signal: new AbortController().signal,
+  });
   expect(away).toBe("Failed to connect");
   await untilSays("it has no probe_success");
 }, 60_000);

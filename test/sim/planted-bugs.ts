@@ -298,4 +298,23 @@ export const plantedBugs: readonly PlantedBug[] = [
     seed: 413,
     sieve: "stale",
   },
+  {
+    name: "the guard takes a probe that has no value any more for one that succeeds",
+    file: "src/guard/observe/ask-prometheus.ts",
+    from: "    const missed = await ask(missedSince(sinceMs, clock.wallMs()));\n",
+    to: "    const missed = (await ask(missedSince(sinceMs, clock.wallMs()))).slice(0, 0);\n",
+    kind: "guard",
+    rule: "verified",
+    seed: 15,
+  },
+  {
+    name: "a guard restarts a workload again that the one before it has restarted",
+    file: "src/guard/act/steps/restart-workload.ts",
+    from: "restartPatch(step, await readObject(api, pathOf(step)), beganAt(decision));",
+    to: "restartPatch(step, await readObject(api, pathOf(step)), decision.status?.intent?.at ?? beganAt(decision));",
+    kind: "guard",
+    rule: "once",
+    seed: 367,
+    sieve: "intermediate",
+  },
 ];

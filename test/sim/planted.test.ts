@@ -43,7 +43,18 @@ describe("the simulator finds", () => {
   test("bugs of nearly every rule", () => {
     const rules = new Set(plantedBugs.map(({ kind = "node", rule }) => `${kind} ${rule}`));
     const node = ["intent-synced", "one-holder", "not-overtaken", "api-load", "memory-bound", "status-told"];
-    const guard = ["led", "approved", "counted", "api-load", "fresh-allow", "open-door", "stale-reboot", "one-reboot"];
+    const guard = [
+      "led",
+      "approved",
+      "counted",
+      "verified",
+      "once",
+      "api-load",
+      "fresh-allow",
+      "open-door",
+      "stale-reboot",
+      "one-reboot",
+    ];
     const wanted = [...node.map((rule) => `node ${rule}`), ...guard.map((rule) => `guard ${rule}`)];
     expect(wanted.filter((rule) => !rules.has(rule))).toEqual([]);
   });

@@ -4,6 +4,7 @@ import type { KubeApi } from "../../kube/client/api.ts";
 import type { Leadership } from "../decide/next-status.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
+import type { TextGetter } from "../observe/get-text.ts";
 import type { StepRunners } from "./step-runner.ts";
 
 export interface CarryOutOptions {
@@ -16,4 +17,6 @@ export interface CarryOutOptions {
   /** Aborted when the term is lost or the process ends. */
   readonly signal: AbortSignal;
   readonly world: () => World;
+  /** How Prometheus is asked; over the network unless given. */
+  readonly getText?: TextGetter;
 }

@@ -122,7 +122,7 @@ export class StepDrive {
   }
 
   #context(step: Step): StepContext {
-    const { clock, logger, settings, signal, world } = this.#options;
+    const { clock, logger, settings, signal, world, getText } = this.#options;
     const running = this.#running;
     const gate = this.#gate;
     if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without a write gate");
@@ -139,6 +139,7 @@ export class StepDrive {
       clock,
       logger,
       settings,
+      getText,
       signal,
       report: (report) => running.write({}, { ...report, id: step.id }),
       intend: (batch, uids) =>

@@ -5,6 +5,7 @@ import type { Decision, StepStatus } from "../decision/decision.ts";
 import type { Step, StepAction } from "../decision/step.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
+import type { TextGetter } from "../observe/get-text.ts";
 
 /**
  * Carries out the steps of one action. Each part returns a text for people when the plan cannot go on, which pauses the
@@ -52,6 +53,8 @@ export interface StepContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
+  /** How Prometheus is asked; over the network unless given. */
+  readonly getText?: TextGetter | undefined;
   /** Aborted when this process must stop at once. */
   readonly signal: AbortSignal;
   /** What this step has reported so far, under any leader. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { PrometheusServer } from "../facts/guard-settings.ts";
 import type { MemoryPast, MemoryQuestion, PodUse } from "../facts/memory-past.ts";
-import { literalPattern, queryPrometheus, sampleOf } from "./query-prometheus.ts";
+import { literalPattern, queryPrometheus, sampleOf, type PrometheusWay } from "./query-prometheus.ts";
 
 /** 5,000 pods have 100 million samples in a week. Prometheus itself gives up after two minutes. */
 const pastDeadlineMs = 60_000;
@@ -11,12 +11,11 @@ const quarterSeconds = 900;
 /** In a message. */
 const killedMax = 5;
 
-interface Asking {
+interface Asking extends PrometheusWay {
   readonly clock: Clock;
   readonly prometheus: PrometheusServer;
   /** The label `cluster` of this cluster's series, where they carry one. */
   readonly cluster: string;
-  readonly signal: AbortSignal;
 }
 
 /** What Prometheus has of a container's memory over the whole time that must have been calm. The error says why it has not. */
@@ -56,11 +55,11 @@ export async function askUses(asking: Asking, question: MemoryQuestion): Promise
 }
 
 function asker(
-  { clock, prometheus, signal }: Asking,
+  { clock, prometheus, signal, getText }: Asking,
   atMs: number,
   deadlineMs: number,
 ): (query: string) => Promise<readonly JsonObject[]> {
-  return (query) => queryPrometheus(clock, prometheus, query, { atMs, deadlineMs, signal });
+  return (query) => queryPrometheus(clock, prometheus, query, { atMs, deadlineMs, signal, getText });
 }
 
 interface PastQueries {

@@ -24,7 +24,7 @@ async function problem(
 }
 
 function ask(url: string): Promise<string | undefined> {
-  return probesProblem(systemClock, { url }, sinceMs, new AbortController().signal);
+  return probesProblem(systemClock, { url }, sinceMs, { signal: new AbortController().signal });
 }
 
 test("probesProblem is silent when probes are there and none fails", async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { PrometheusServer } from "../facts/guard-settings.ts";
-import { queryPrometheus } from "./query-prometheus.ts";
+import { queryPrometheus, type PrometheusWay } from "./query-prometheus.ts";
 
 /** A Prometheus that takes longer is itself not well. */
 const answerMs = 5_000;
@@ -19,10 +19,10 @@ export async function probesProblem(
   clock: Clock,
   prometheus: PrometheusServer,
   sinceMs: number,
-  signal: AbortSignal,
+  way: PrometheusWay,
 ): Promise<string | undefined> {
   const ask = (query: string): Promise<readonly JsonObject[]> =>
-    queryPrometheus(clock, prometheus, query, { deadlineMs: answerMs, signal });
+    queryPrometheus(clock, prometheus, query, { ...way, deadlineMs: answerMs });
   try {
     if ((await ask("count(probe_success)")).length === 0) return "it has no probe_success";
     const failing = await ask(failingSince(sinceMs));
@@ -30,7 +30,7 @@ export async function probesProblem(
     const texts = [probesText(failing, "fails", "fail"), probesText(missed, "has", "have", " no value any more")];
     return texts.filter((text) => text !== "").join("; ") || undefined;
   } catch (thrown) {
-    signal.throwIfAborted();
+    way.signal.throwIfAborted();
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
 }

@@ -22,7 +22,7 @@ interface LiveSourceOptions {
   readonly facts: () => ClusterFacts;
   /** What Prometheus is asked about the memory of CNI daemons. */
   readonly memoryQuestions: () => readonly MemoryQuestion[];
-  /** How Alertmanager and the daemons are asked; over the network unless given. */
+  /** How Alertmanager, Prometheus and the daemons are asked; over the network unless given. */
   readonly getText?: TextGetter;
 }
 
@@ -36,7 +36,7 @@ export class LiveSources {
     const { memoryQuestions, ...way } = options;
     const { cluster, prometheus } = settings;
     this.#alerts = new AlertSource({ clock, logger, alertmanagers, cluster, ...way });
-    this.#memory = new MemorySource({ clock, logger, prometheus, cluster, wanted: memoryQuestions });
+    this.#memory = new MemorySource({ clock, logger, prometheus, cluster, wanted: memoryQuestions, ...way });
     this.#nodeViews = new NodeViewSource({
       clock,
       ...way,

@@ -4,6 +4,7 @@ import { foreignText } from "../detect/foreign-text.ts";
 import type { PrometheusServer } from "../facts/guard-settings.ts";
 import type { MemoryPast, MemoryQuestion, PodUse } from "../facts/memory-past.ts";
 import { askPast, askUses } from "./ask-memory.ts";
+import type { TextGetter } from "./get-text.ts";
 
 /** A week changes slowly, and reads many samples. Half of the gap after which an answer no longer counts. */
 const pastEveryMs = 900_000;
@@ -21,6 +22,8 @@ interface MemorySourceOptions {
   readonly prometheus: PrometheusServer | undefined;
   readonly cluster: string;
   readonly wanted: () => readonly MemoryQuestion[];
+  /** Over the network unless given. */
+  readonly getText?: TextGetter;
 }
 
 interface Answered {
@@ -77,8 +80,8 @@ export class MemorySource {
   }
 
   async #ask(prometheus: PrometheusServer, question: MemoryQuestion): Promise<void> {
-    const { clock, cluster } = this.#options;
-    const asking = { clock, prometheus, cluster, signal: this.#stop.signal };
+    const { clock, cluster, getText } = this.#options;
+    const asking = { clock, prometheus, cluster, signal: this.#stop.signal, getText };
     const known = this.#known(question);
     // What is used now goes first: a person waits for it.
     const now = { uses: known.uses, usesDueMs: known.usesDueMs };

@@ -2,16 +2,23 @@ import type { Clock } from "../../base/clock.ts";
 import { objectOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { PrometheusServer } from "../facts/guard-settings.ts";
 import { objectsOf } from "../json-values.ts";
-import { getText } from "./get-text.ts";
+import { getText, type TextGetter } from "./get-text.ts";
 import { credentialsFrom } from "./server-credentials.ts";
 
 /** Thousands of series with their labels. */
 const bytesMax = 4_194_304;
 
-interface QueryOptions {
+interface QueryOptions extends PrometheusWay {
   readonly deadlineMs: number;
   /** The moment that is asked about; Prometheus' own clock if absent. */
   readonly atMs?: number;
+}
+
+/** How Prometheus is asked. */
+export interface PrometheusWay {
+  readonly signal: AbortSignal;
+  /** Over the network unless given. */
+  readonly getText?: TextGetter | undefined;
 }
 
 /** The series that answer an instant query. The error says why there is no answer. */
@@ -19,13 +26,13 @@ export async function queryPrometheus(
   clock: Clock,
   prometheus: PrometheusServer,
   query: string,
-  { deadlineMs, atMs, signal }: QueryOptions & { readonly signal: AbortSignal },
+  { deadlineMs, atMs, signal, getText: get = getText }: QueryOptions,
 ): Promise<readonly JsonObject[]> {
   const credentials = await credentialsFrom(prometheus);
   const time = atMs === undefined ? "" : `&time=${atMs / 1_000}`;
   const path = `/api/v1/query?query=${encodeURIComponent(query)}${time}`;
   const request = { server: prometheus.url, path, credentials, accept: "application/json", deadlineMs, bytesMax };
-  return seriesIn(await getText(clock, request, signal));
+  return seriesIn(await get(clock, request, signal));
 }
 
 /** The value of a series; NaN when it has none. */

@@ -1,11 +1,12 @@
+import { UnexpectedStatus, type TextGetter } from "../../guard/observe/get-text.ts";
 import { objectOf } from "../../kube/client/json-fields.ts";
-import type { TextGetter } from "../../guard/observe/get-text.ts";
 import type { SimApi } from "../api/sim-api.ts";
 import type { SimListener } from "../node/sim-event.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { ApiServer } from "./api-server.ts";
 import { controller } from "./api-user.ts";
 import { nodeAddress } from "./cluster-objects.ts";
+import { prometheusUrl, SimPrometheus } from "./sim-prometheus.ts";
 
 interface FleetOptions {
   readonly nodes: readonly string[];
@@ -19,7 +20,7 @@ interface FleetOptions {
 
 export const alertmanagerUrl = "http://alertmanager.example:9093";
 
-/** The nodes: which are due for a reboot, which are away, and what their daemons and Alertmanager tell. */
+/** The nodes: which are due for a reboot, which are away, and what their daemons, Alertmanager and Prometheus tell. */
 export class ClusterFleet {
   /** Since when each node has its mark, by its own clock. */
   readonly due = new Map<string, number>();
@@ -28,11 +29,13 @@ export class ClusterFleet {
   /** Since when each alert fires. */
   readonly alerts = new Map<string, number>();
   isAlertmanagerAway = false;
+  readonly prometheus: SimPrometheus;
   readonly #options: FleetOptions;
   #boots = 0;
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.prometheus = new SimPrometheus(options.time, options.api);
   }
 
   setReady(node: string, isReady: boolean): void {
@@ -65,17 +68,28 @@ export class ClusterFleet {
   }
 
   /** What a guard gets by HTTP. */
-  readonly getText: TextGetter = async (clock, { server, deadlineMs }, signal) => {
+  readonly getText: TextGetter = async (clock, { server, path, deadlineMs }, signal) => {
     await clock.sleep(clock.random() * 20, signal);
-    const isAlerts = server === alertmanagerUrl;
     const { nodes } = this.#options;
     const node = nodes.find((_name, number) => server.includes(`//${nodeAddress(number)}:`)) ?? "";
-    if (isAlerts ? this.isAlertmanagerAway : this.silent.has(node)) {
+    if (this.#isAway(server, node)) {
       await clock.sleep(deadlineMs, signal);
       throw new Error(`it did not answer within ${deadlineMs} ms`);
     }
-    return isAlerts ? this.#alertsText() : this.#loadText(node);
+    if (server === prometheusUrl) return this.#asked(path);
+    return server === alertmanagerUrl ? this.#alertsText() : this.#loadText(node);
   };
+
+  #isAway(server: string, node: string): boolean {
+    if (server === prometheusUrl) return this.prometheus.isAway;
+    return server === alertmanagerUrl ? this.isAlertmanagerAway : this.silent.has(node);
+  }
+
+  #asked(path: string): string {
+    const text = this.prometheus.answer(path);
+    if (text === undefined) throw new UnexpectedStatus(400);
+    return text;
+  }
 
   #alertsText(): string {
     const alerts = [...this.alerts].map(([alertname, sinceMs]) => ({

@@ -33,6 +33,8 @@ const reliefMs = 20_000;
 const fewWaiting = 10;
 /** Between two pods of a rollout. */
 const rolloutMs = 3_000;
+/** From the restart of a workload until its new pods run: their images have to come first. */
+const freshMs = { min: 1_000, max: 90_000 };
 
 /** What kubelets and Kubernetes' own controllers do after a write. */
 export class ClusterLife {
@@ -172,14 +174,16 @@ export class ClusterLife {
   }
 
   #rollDeployment(key: string): void {
-    const { api, server } = this.#options;
+    const { api, server, seeded } = this.#options;
     this.#later(controllerMs, () => {
       const found = api.get("deployments", key);
       const replicas = Number(objectOf(found?.["spec"])["replicas"] ?? 0);
       const observedGeneration = objectOf(found?.["metadata"])["generation"];
       server.change(controller, "deployments", key, {
-        status: { observedGeneration, replicas, updatedReplicas: replicas, availableReplicas: replicas },
+        status: { observedGeneration, replicas, updatedReplicas: replicas },
       });
+    });
+    this.#later(seeded.between(freshMs.min, freshMs.max), () => {
       if (this.killedSince === undefined) this.startOwned(true);
     });
   }

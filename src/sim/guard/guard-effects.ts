@@ -51,6 +51,18 @@ export function kindOfChange({ resource, before, after }: AcceptedWrite): string
   return containers(before) === containers(after) ? resource : `${resource} containers`;
 }
 
+/** Whether a Decision says that what people outside see is well again. */
+export function isVerified(decision: JsonObject | undefined): boolean {
+  if (decision === undefined) return false;
+  const { spec, status } = decision as unknown as Decision; // the guard wrote it
+  return spec.steps.some(
+    (step) =>
+      step.action === "Verify" &&
+      step.verify.checks.some(({ check }) => check === "ProbesSucceed") &&
+      status?.steps?.some(({ id, phase }) => id === step.id && phase === "Done") === true,
+  );
+}
+
 /** The pods that a guard says it has counted. */
 export function countedRemovals(configMap: JsonObject | undefined): number {
   const text = Object.values(objectOf(configMap?.["data"])).find((value) => textOf(value).includes('"hours"'));

@@ -5,7 +5,7 @@ import type { Broken } from "../story/invariants.ts";
 import type { AcceptedWrite } from "./api-server.ts";
 import { simGuardNamespace } from "./cluster-objects.ts";
 import { GateTruth, expiryMs } from "./gate-truth.ts";
-import { kindOfChange, countedRemovals, coveringDecisions, isEffect } from "./guard-effects.ts";
+import { kindOfChange, countedRemovals, coveringDecisions, isEffect, isVerified } from "./guard-effects.ts";
 import { problemsAtEnd } from "./guard-end.ts";
 import type { GuardWorld } from "./guard-world.ts";
 import { SaidWords } from "./said-words.ts";
@@ -23,6 +23,8 @@ const skewMs = 4_000;
 const lookMs = 15_000;
 /** The label is closed by a look of the daemon, and a ticket ends by itself. */
 const doorMs = 45_000;
+/** Prometheus scrapes every 15 s, and what a guard has heard may take a while to be written down. */
+const siteAgeMs = 90_000;
 /** Lists and watches of one resource by one guard, which may follow it twice, with a back-off that starts at half a second. */
 const followsMax = 20;
 const followsWindowMs = 10_000;
@@ -39,6 +41,8 @@ export class GuardRules {
   #removed = 0;
   #policyGoneMs: number | undefined;
   #policyBackMs = Number.NEGATIVE_INFINITY;
+  /** Since when people outside do not see the site. */
+  #siteGoneMs: number | undefined;
   readonly #changes = new Map<string, number>();
   readonly #follows = new Map<string, number[]>();
   /** When an Allow last stood, by node. */
@@ -67,6 +71,7 @@ export class GuardRules {
     const { resource, key, after, user } = write;
     this.#words.see(nowMs, write);
     if (user.account === "guard" && !write.isDryRun && resource !== "leases") this.#guardWrote(nowMs, write);
+    if (resource === "decisions" && user.account === "guard") this.#verified(write);
     if (resource === "leases" && key.endsWith("/levee-guard"))
       this.#leaseWritten(nowMs, textOf(objectOf(after?.["spec"])["holderIdentity"]));
   }
@@ -105,6 +110,7 @@ export class GuardRules {
     const isCut = guards.some(({ link }) => link.isCut || link.lateShare > 0);
     if (busyShare > 0 || answerMsMax > 100 || isAway || lagMs > 0 || isCut) this.#troubledMs = nowMs;
     this.#lookForPolicy(nowMs);
+    this.#siteGoneMs = this.#world.fleet.prometheus.siteNow === 1 ? undefined : (this.#siteGoneMs ?? nowMs);
     for (const node of this.#world.nodes) this.#gateStands(nowMs, node);
   }
 
@@ -160,6 +166,13 @@ export class GuardRules {
     const counted = countedRemovals(this.#world.api.get("configmaps", `${simGuardNamespace}/levee-guard`));
     if (counted < this.#removed)
       this.#break("counted", `${key} is removal ${this.#removed}, and ${counted} are counted`);
+  }
+
+  /** No recovery counts as verified while its site is not seen. */
+  #verified({ before, after, key, sentMs }: AcceptedWrite): void {
+    if (this.#siteGoneMs === undefined || sentMs - this.#siteGoneMs < siteAgeMs) return;
+    if (isVerified(after) && !isVerified(before))
+      this.#break("verified", `${key} is verified, and the site is gone for ${since(this.#siteGoneMs, sentMs)}`);
   }
 
   #once(what: string): void {

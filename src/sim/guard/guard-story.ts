@@ -15,7 +15,11 @@ export type ClusterAct =
     }
   | { readonly kind: "runaway"; readonly atMs: number; readonly pods: number }
   | { readonly kind: "reboot-due"; readonly atMs: number; readonly node: string }
-  | { readonly kind: "alert" | "policy-away" | "alertmanager-away"; readonly atMs: number; readonly forMs: number }
+  | {
+      readonly kind: "alert" | "policy-away" | "alertmanager-away" | "probe-fails" | "probe-hangs";
+      readonly atMs: number;
+      readonly forMs: number;
+    }
   | {
       readonly kind: "node-down" | "cordon" | "daemon-silent";
       readonly atMs: number;
@@ -52,6 +56,7 @@ export type GuardFault =
         | "api-busy"
         | "api-stale"
         | "api-slow"
+        | "prometheus-away"
         | "watches-away";
       readonly atMs: number;
       readonly forMs: number;
@@ -91,26 +96,15 @@ const spells = [
   "watches-away",
 ] as const;
 const gateSpells = ["watches-away", "watches-away", "pause-leader", "cut-leader", "api-away", "api-stale"] as const;
-/** Every kind of act, and of fault. */
-export const guardActKinds: ReadonlySet<string> = new Set([
-  "avalanche",
-  "runaway",
-  "reboot-due",
-  "alert",
-  "policy-away",
-  "alertmanager-away",
-  "node-down",
-  "cordon",
-  "daemon-silent",
-  "word",
-  "swap-pod",
-  "start-pod",
-]);
-export const guardFaultKinds: ReadonlySet<string> = new Set([...instants, ...spells]);
+/** Every kind of fault. */
+export const guardFaultKinds: ReadonlySet<string> = new Set([...instants, ...spells, "prometheus-away"]);
 
 const otherVerdicts = ["Reject", "Pause", "Resume", "Resume"] as const;
 const endMs = 300_000;
 const lateRebootShare = 0.15;
+const siteTroubleShare = 0.3;
+const prometheusAwayShare = 0.2;
+const lateKillShare = 0.3;
 /** A guard proposes about 75 s after the pods of an avalanche. */
 const proposedMs = 75_000;
 
@@ -122,19 +116,22 @@ export function guardStoryOfSeed(seed: number): GuardStory {
   // Without an outage the gates have the whole story to themselves.
   const words = isQuiet ? nuisancesOf(seeded) : wordsOf(seeded);
   const late = lateReboot(new Seeded(seed).fork("late reboot"));
-  const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded), ...late];
+  const ends = isQuiet ? [] : [outsideOf(new Seeded(seed).fork("outside")), killOf(new Seeded(seed).fork("late kill"))];
+  const lateActs = [...late, ...ends.flatMap((end) => end.acts)];
+  const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded), ...lateActs];
   const whens = acts.filter(({ kind }) => kind === "word").map(({ atMs }) => atMs);
-  const faults = Array.from({ length: seeded.whole(0, 6) }, () =>
+  const drawn = Array.from({ length: seeded.whole(0, 6) }, () =>
     isQuiet ? gateFaultOf(seeded) : faultOf(seeded, whens),
   );
-  const ends = [...acts, ...faults].map((one) => one.atMs + ("forMs" in one ? one.forMs : 0));
+  const faults = [...drawn, ...ends.flatMap((end) => end.faults)];
+  const overMs = [...acts, ...faults].map((one) => one.atMs + ("forMs" in one ? one.forMs : 0));
   return {
     kind: "guard",
     seed,
     guards: seeded.whole(1, 3),
     acts: acts.toSorted((one, other) => one.atMs - other.atMs),
     faults: faults.toSorted((one, other) => one.atMs - other.atMs),
-    calmAtMs: Math.max(endMs, ...ends),
+    calmAtMs: Math.max(endMs, ...overMs),
   };
 }
 
@@ -162,6 +159,30 @@ function rebootsOf(seeded: Seeded, isQuiet: boolean): ClusterAct[] {
 function lateReboot(seeded: Seeded): ClusterAct[] {
   if (!seeded.chance(lateRebootShare)) return [];
   return [{ kind: "reboot-due", atMs: seeded.between(300_000, 420_000), node: seeded.pick(simNodes) }];
+}
+
+/** What comes while a plan ends, two or three minutes after the beginning. */
+type PlanEnd = Pick<GuardStory, "acts" | "faults">;
+
+/** At its end a plan asks what people outside see. */
+function outsideOf(seeded: Seeded): PlanEnd {
+  const atMs = seeded.between(proposedMs, 240_000);
+  const forMs = seeded.between(20_000, 300_000);
+  const kind = seeded.pick(["probe-fails", "probe-hangs"] as const);
+  const away = { atMs: seeded.between(proposedMs, 240_000), forMs: seeded.between(5_000, 120_000) };
+  return {
+    acts: seeded.chance(siteTroubleShare) ? [{ kind, atMs, forMs }] : [],
+    faults: seeded.chance(prometheusAwayShare) ? [{ kind: "prometheus-away", ...away }] : [],
+  };
+}
+
+/** Before that it restarts workloads. Whoever leads then is killed, and a person lets the next one go on. */
+function killOf(seeded: Seeded): PlanEnd {
+  const atMs = seeded.between(165_000, 230_000);
+  if (!seeded.chance(lateKillShare)) return { acts: [], faults: [] };
+  const word = { kind: "word", verdict: "Resume", isStale: false, withdrawAfterMs: undefined } as const;
+  const acts = [0, 1].map((pick) => ({ ...word, pick, atMs: seeded.between(235_000, 300_000) }));
+  return { acts, faults: [{ kind: "kill-after-change", atMs }] };
 }
 
 /** Most people approve soon after the proposal; some change their mind, or speak of a plan that is gone. */

@@ -101,6 +101,7 @@ export class GuardWorld {
     this.placePolicies(policyAgeMs);
     for (const guard of this.guards) time.after(this.seeded.between(0, 3_000), () => guard.start());
     for (const agent of this.#agents) agent.start();
+    this.fleet.prometheus.start();
   }
 
   /** Those that are missing, as if they had been made so long ago. */

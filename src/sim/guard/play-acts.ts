@@ -50,6 +50,8 @@ const turnsOfActs: Readonly<Record<LastingAct["kind"], Turn<LastingAct>>> = {
   "alertmanager-away": ({ fleet }, _one, isOn) => void (fleet.isAlertmanagerAway = isOn),
   "alert": ({ fleet, time }, _one, isOn) =>
     void (isOn ? fleet.alerts.set("DiskFull", time.wallMs) : fleet.alerts.delete("DiskFull")),
+  "probe-fails": probeTrouble,
+  "probe-hangs": probeTrouble,
   "node-down": ({ fleet }, one, isOn) => fleet.setReady(nodeOf(one), !isOn),
   "cordon": ({ fleet }, one, isOn) => fleet.cordon(nodeOf(one), isOn),
   "daemon-silent": ({ fleet }, one, isOn) =>
@@ -57,6 +59,13 @@ const turnsOfActs: Readonly<Record<LastingAct["kind"], Turn<LastingAct>>> = {
   "policy-away": (world, _one, isOn) =>
     isOn ? world.api.remove("validatingadmissionpolicybindings", `/${approvalPolicy}`) : world.placePolicies(0),
 };
+
+function probeTrouble({ fleet }: GuardWorld, { kind }: LastingAct, isOn: boolean): void {
+  if (kind !== "probe-fails" && kind !== "probe-hangs") return;
+  const { troubles } = fleet.prometheus;
+  if (isOn) troubles.add(kind);
+  else troubles.delete(kind);
+}
 
 function nodeOf(one: LastingAct): string {
   return "node" in one ? one.node : "";

@@ -48,6 +48,7 @@ const spells: Readonly<Record<LastingFault["kind"], (hit: Hit, isOn: boolean) =>
   "late-leader": ({ guard }, isOn) => void Object.assign(guard?.link ?? {}, late(isOn)),
   "api-away": ({ world }, isAway) => void Object.assign(world.api.trouble, { isAway }),
   "watches-away": ({ world }, isFollowAway) => void Object.assign(world.api.trouble, { isFollowAway }),
+  "prometheus-away": ({ world }, isAway) => void Object.assign(world.fleet.prometheus, { isAway }),
   "api-busy": ({ world }, isOn) => void Object.assign(world.api.trouble, { busyShare: isOn ? 0.7 : 0 }),
   "api-stale": ({ world }, isOn) => void Object.assign(world.api.trouble, { lagMs: isOn ? staleMs : 0 }),
   "api-slow": ({ world }, isOn) =>
@@ -68,6 +69,7 @@ export function calmGuards(world: GuardWorld): void {
     answerMsMax: usualAnswerMs,
   });
   world.trap = undefined;
+  world.fleet.prometheus.isAway = false;
   for (const { link } of world.guards) Object.assign(link, { isCut: false, ...late(false) });
   world.api.wake();
 }

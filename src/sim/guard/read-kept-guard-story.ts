@@ -1,5 +1,23 @@
 import { storyList, parseStory, requireTime, wrongField } from "../story/read-kept-story.ts";
-import { guardActKinds, guardFaultKinds, type GuardStory } from "./guard-story.ts";
+import { guardFaultKinds, type ClusterAct, type GuardStory } from "./guard-story.ts";
+
+/** Every kind of act. */
+const guardActKinds: ReadonlySet<string> = new Set<ClusterAct["kind"]>([
+  "avalanche",
+  "runaway",
+  "reboot-due",
+  "alert",
+  "policy-away",
+  "alertmanager-away",
+  "probe-fails",
+  "probe-hangs",
+  "node-down",
+  "cordon",
+  "daemon-silent",
+  "word",
+  "swap-pod",
+  "start-pod",
+]);
 
 /** Reads a story of guards that was kept in a file. Throws an error with the field, its value and the remedy. */
 export function readKeptGuardStory(text: string): GuardStory {

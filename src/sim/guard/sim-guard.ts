@@ -11,6 +11,7 @@ import type { ApiServer } from "./api-server.ts";
 import { alertmanagerUrl, type ClusterFleet } from "./cluster-fleet.ts";
 import { GuardConnection, type ServerLink } from "./guard-connection.ts";
 import { PausableProcess } from "./pausable-process.ts";
+import { prometheusUrl } from "./sim-prometheus.ts";
 
 interface GuardNeeds {
   readonly number: number;
@@ -30,6 +31,9 @@ const aheadMsMax = 2_000;
 /** Nobody waits five minutes in a story. */
 const stuckAfterMs = 60_000;
 const daemonPort = 9_150;
+/** No story lasts for the days after which raised memory goes down again. */
+const calmForMs = Number.POSITIVE_INFINITY;
+const settings = { ...defaultGuardSettings, stuckAfterMs, calmForMs, prometheus: { url: prometheusUrl } };
 
 /** One replica of the guard, with the guard's own code, and the kubelet that starts it again after each end. */
 export class SimGuard {
@@ -68,7 +72,7 @@ export class SimGuard {
       api: new GuardConnection(connection),
       clock: process,
       logger: this.#logger(process),
-      settings: { ...defaultGuardSettings, stuckAfterMs, calmForMs: Number.POSITIVE_INFINITY },
+      settings,
       identity: this.identity,
       alertmanagers: [{ url: alertmanagerUrl }],
       daemonPort,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { SimEvent } from "../node/sim-event.ts";
 import { CriticalLine } from "./critical-line.ts";
-import { Invariants } from "./invariants.ts";
+import { defectsInto } from "./defects-into.ts";
+import { Invariants, type Broken } from "./invariants.ts";
+import { SimWorld } from "./sim-world.ts";
+import { defaultNetwork } from "./story.ts";
 
 const node = "node-1";
 
@@ -68,6 +71,70 @@ describe("Invariants", () => {
         [9_000, running],
       ]),
     ).toEqual([]);
+  });
+});
+
+describe("Invariants of a node", () => {
+  const pod = { name: "a", namespace: "shop", uid: "uid", isCritical: false, networks: [] };
+  const runs = { id: "sandbox", pod, netns: "/run/netns/a", state: "told" } as const;
+
+  /** A node on which nothing has been started. */
+  function stillWorld(): SimWorld {
+    const onEvent = (): void => undefined;
+    return new SimWorld({ seed: 1, nodes: [node], networks: [], defaultNetwork, settings: {}, onEvent });
+  }
+
+  function atEnd(world: SimWorld): readonly string[] {
+    const invariants = new Invariants(world.nodes);
+    invariants.lookAtEnd();
+    return invariants.broken.map(({ rule }) => rule);
+  }
+
+  test("a network that is taken from a pod that runs breaks live-pod, and from one that stops none", () => {
+    const world = stillWorld();
+    const invariants = new Invariants(world.nodes);
+    const taken = { kind: "effect", node, verb: "DEL", containerId: runs.id, network: "lan", address: "10.1.0.2" };
+    const sandboxes = world.nodes.get(node)?.runtime.sandboxes;
+    sandboxes?.set(runs.id, { ...runs, state: "stopping" });
+    invariants.see(0, taken as SimEvent);
+    expect(invariants.broken).toEqual([]);
+    sandboxes?.set(runs.id, runs);
+    invariants.see(1, taken as SimEvent);
+    expect(invariants.broken.map(({ rule }) => rule)).toEqual(["live-pod"]);
+  });
+
+  test("a daemon that is not ready breaks daemon-runs", () => {
+    expect(atEnd(stillWorld())).toEqual(["daemon-runs"]);
+  });
+
+  test("a pod that is neither attached nor gone breaks pods-settle", () => {
+    const world = stillWorld();
+    world.nodes.get(node)?.runtime.bind(pod);
+    expect(atEnd(world)).toEqual(["daemon-runs", "pods-settle"]);
+  });
+
+  test("a pod that runs without its interface or its address breaks all-attached", () => {
+    const world = stillWorld();
+    const found = world.nodes.get(node);
+    found?.runtime.sandboxes.set(runs.id, runs);
+    expect(atEnd(world)).toEqual(["daemon-runs", "all-attached", "all-attached"]);
+    found?.node.kernel.leases.set(
+      defaultNetwork,
+      new Map([["10.1.0.2", { containerId: runs.id, ifname: "eth0", sinceWallMs: 0 }]]),
+    );
+    expect(atEnd(world)).toEqual(["daemon-runs", "all-attached"]);
+  });
+
+  test("an error that nobody handles breaks no-defects", () => {
+    const broken: Broken[] = [];
+    const listeners = process.listenerCount("unhandledRejection");
+    {
+      using _defects = defectsInto(broken);
+      process.emit("unhandledRejection", new Error("lost"), Promise.resolve());
+    }
+    expect(broken.map(({ rule }) => rule)).toEqual(["no-defects"]);
+    expect(broken[0]?.text).toContain("lost");
+    expect(process.listenerCount("unhandledRejection")).toBe(listeners);
   });
 });
 

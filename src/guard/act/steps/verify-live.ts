@@ -33,7 +33,7 @@ export async function liveProblem(check: VerifyCheck, context: LiveContext): Pro
   }
 }
 
-type LiveContext = Pick<StepContext, "api" | "signal" | "decision" | "clock" | "settings" | "world">;
+type LiveContext = Pick<StepContext, "api" | "signal" | "decision" | "clock" | "settings" | "getText" | "world">;
 
 interface Place {
   readonly namespace: string;

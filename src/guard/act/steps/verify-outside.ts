@@ -5,7 +5,7 @@ import { urlProblem } from "../../observe/ask-url.ts";
 import type { StepContext } from "../step-runner.ts";
 
 type OutsideCheck = Extract<VerifyCheck, { readonly check: "UrlAnswers" | "ProbesSucceed" }>;
-type OutsideContext = Pick<StepContext, "clock" | "decision" | "settings" | "signal">;
+type OutsideContext = Pick<StepContext, "clock" | "decision" | "settings" | "getText" | "signal">;
 
 /**
  * Why people outside do not see a recovered cluster. Only addresses of this guard's own settings are asked: the plan names
@@ -26,11 +26,11 @@ async function url(
   return problem === undefined ? undefined : `${check.url}: ${problem}`;
 }
 
-async function probes({ clock, decision, settings, signal }: OutsideContext): Promise<string | undefined> {
+async function probes({ clock, decision, settings, ...way }: OutsideContext): Promise<string | undefined> {
   const { prometheus } = settings;
   if (prometheus === undefined)
     return "this guard is no longer told which Prometheus to ask: start it with --prometheus";
   const verify = decision.spec.steps.find((step): step is VerifyStep => step.action === "Verify");
-  const problem = await probesProblem(clock, prometheus, timeMs(verify?.verify.since), signal);
+  const problem = await probesProblem(clock, prometheus, timeMs(verify?.verify.since), way);
   return problem === undefined ? undefined : `${prometheus.url}: ${problem}`;
 }
