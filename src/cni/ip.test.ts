@@ -49,6 +49,11 @@ describe("parseIp", () => {
   });
 });
 
+test("parseIp gives the bytes of an address in the order of the network", () => {
+  expect([...(parseIp("10.0.255.107")?.bytes ?? [])]).toEqual([10, 0, 255, 107]);
+  expect([...(parseIp("::ffff:1.2.3.4")?.bytes ?? [])]).toEqual([1, 2, 3, 4]);
+});
+
 test("parseIp takes what the system takes, whatever is done to an address", () => {
   const pieces = ["0", "1", "ffff", "00ff", "12345", "255", "256", "g", ":", "::", ".", "1.2.3.4", "01.2.3.4", ""];
   let seed = 4_711;

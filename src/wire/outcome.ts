@@ -63,15 +63,21 @@ const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
   "remove",
 ]);
 
+const nothing = new Uint8Array(0);
+
+function lossyText(bytes: Uint8Array | undefined): string {
+  return bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
+}
+
 export function readOutcome(frame: Frame): Outcome {
   return {
     exitCode: numberField(frame, "exit_code"),
     signal: numberField(frame, "signal"),
     timedOut: flagField(frame, "timed_out"),
-    stdout: bytesField(frame, "stdout") ?? new Uint8Array(0),
+    stdout: bytesField(frame, "stdout") ?? nothing,
     stdoutTruncated: flagField(frame, "stdout_truncated"),
     // People read a plugin's stderr, so broken UTF-8 is replaced, not refused.
-    stderr: Buffer.from(bytesField(frame, "stderr") ?? new Uint8Array(0)).toString("utf8"),
+    stderr: lossyText(bytesField(frame, "stderr")),
     wallUs: countOf(frame, "wall_us"),
     cpuUs: countOf(frame, "cpu_us"),
     maxRssKib: countOf(frame, "max_rss_kib"),

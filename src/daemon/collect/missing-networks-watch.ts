@@ -53,6 +53,7 @@ interface MissingNetworksNeeds {
 export class MissingNetworksWatch {
   readonly #needs: MissingNetworksNeeds;
   readonly #looks = new Looks();
+  readonly #asked = new WeakMap<PodFacts, readonly string[]>();
   #missing: readonly MissingNetwork[] = [];
   /** The message of each pod's last Event. */
   #told: ReadonlyMap<string, string> = new Map();
@@ -87,7 +88,7 @@ export class MissingNetworksWatch {
   }
 
   async #lookAt(hand: Hand, pods: readonly PodFacts[], sight: Sight): Promise<readonly MissingNetwork[]> {
-    const { journal, turns, config } = this.#needs;
+    const { journal, turns } = this.#needs;
     const byPod = Map.groupBy(journal.all(), ({ pod }) => nameOf(pod));
     const found: MissingNetwork[] = [];
     const unrecorded: PodWithoutRecord[] = [];
@@ -95,7 +96,7 @@ export class MissingNetworksWatch {
       const records = byPod.get(nameOf(pod)) ?? [];
       // A call or recovery works on the container and will report by itself.
       if (records.some(({ phase, containerId }) => phase !== "acknowledged" || turns.isBusy(containerId))) continue;
-      const asked = networksAskedFor(pod, config.multusNamespace);
+      const asked = this.#askedBy(pod);
       const record = recordOfPod(pod, records);
       if (record !== undefined) {
         found.push(...notAttached(pod, record, asked));
@@ -103,6 +104,13 @@ export class MissingNetworksWatch {
       } else if (asked.length > 0) unrecorded.push({ pod, asked });
     }
     return [...found, ...(await this.#unattached(unrecorded))];
+  }
+
+  /** The view replaces a pod that changes, so what a pod asks for is read once and not in every round. */
+  #askedBy(pod: PodFacts): readonly string[] {
+    const asked = this.#asked.get(pod) ?? networksAskedFor(pod, this.#needs.config.multusNamespace);
+    this.#asked.set(pod, asked);
+    return asked;
   }
 
   async #gone(hand: Hand, pod: PodFacts, record: AttachmentRecord): Promise<readonly MissingNetwork[]> {

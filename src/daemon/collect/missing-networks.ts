@@ -62,7 +62,7 @@ export function notAttached(
   asked: readonly string[],
 ): readonly MissingNetwork[] {
   // Multus' files do not always hold the name by which a network was asked for.
-  if (record.origin === "multus") return [];
+  if (record.origin === "multus" || asked.length === 0) return [];
   const attached = record.chains.map((chain) => String(chain.network));
   const missing = asked.filter((network) => {
     const at = attached.findIndex((name) => isSame(name, network));
@@ -88,9 +88,8 @@ function isSame(attached: string, asked: string): boolean {
 /** Interfaces that a plugin reported and that are no longer in the network namespace. */
 export function interfacesGone(pod: PodFacts, record: AttachmentRecord, links: NetnsLinks): readonly MissingNetwork[] {
   if (links.isTruncated) return [];
-  const names = new Set(links.names);
   return record.chains
-    .filter((chain, index) => !names.has(chain.ifname) && isKernelInterface(chain, record, index))
+    .filter((chain, index) => !links.names.includes(chain.ifname) && isKernelInterface(chain, record, index))
     .map((chain) => ({
       ...subject(pod, record),
       kind: "interface-gone" as const,

@@ -45,8 +45,9 @@ export async function lookAtNamespaces(
     });
   }
   // Multus' attachments have no identity, and their path may be a file that a lost mount uncovered: no proof.
-  const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
-  return { alive, gone, places: new Set(proofs.map((record) => placeOf(record.netns.path))) };
+  const folders = new Set<string>();
+  for (const { netns } of alive) if (netns.identity !== undefined) folders.add(dirname(netns.path));
+  return { alive, gone, places: new Set([...folders].map(placeOfFolder)) };
 }
 
 /** One path that the hand cannot read fails the whole order; then each path is read alone. */
@@ -105,7 +106,9 @@ function isGone({ netns: { identity } }: AttachmentRecord, found: FoundFile | un
  * process ID of a /proc path is not part of the place.
  */
 export function placeOf(path: string): string {
-  return dirname(path)
-    .replace(/^\/var\/run(?=\/|$)/u, "/run")
-    .replace(/^\/proc\/[^/]+/u, "/proc/*");
+  return placeOfFolder(dirname(path));
+}
+
+function placeOfFolder(folder: string): string {
+  return folder.replace(/^\/var\/run(?=\/|$)/u, "/run").replace(/^\/proc\/[^/]+/u, "/proc/*");
 }

@@ -54,9 +54,10 @@ export function goneNetnsPath({ links }: Pick<Chain, "links">, { path, isPathFre
  * not in the journal came before all of it: a leak, a rebuilt record, an import of Multus' cache, which has no identity.
  */
 export function isSuperseded(record: AttachmentRecord, netns: NetnsIdentity, needs: NetnsNeeds): boolean {
-  const ifnames = new Set(record.chains.map((chain) => chain.ifname));
   const inOrder = needs.journal.inNetns(netns);
   const own = inOrder.findIndex(({ token }) => token === record.token);
+  if (own + 1 === inOrder.length) return false;
+  const ifnames = new Set(record.chains.map((chain) => chain.ifname));
   // Its cookie proves that the namespace is its own. One without a cookie may only have had the same numbers before.
   const isCertain = isCertainlySameNetns(record.netns.identity, netns);
   return inOrder

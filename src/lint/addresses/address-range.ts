@@ -83,5 +83,8 @@ export function rangeText({ family, first, last }: AddressRange): string {
 }
 
 function numberOf(bytes: Uint8Array): bigint {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes;
+  // Nearly every address is of IPv4, and a node's rounds read hundreds of them.
+  if (bytes.length === 4) return BigInt(((a * 256 + b) * 256 + c) * 256 + d);
   return bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
 }

@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path";
 import { bytesFields, flagField, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
+import { entryOf, foundFile, foundNetns, leaseEntry } from "./look-bytes.ts";
 import { pluginCallOf } from "./plugin-call-of.ts";
 import type { SimKernel, SimNetns, SimSession } from "./sim-kernel.ts";
 import type { PluginCall, PluginEnd, SimPlugins, StartedPlugin } from "./sim-plugins.ts";
@@ -39,7 +40,6 @@ const lookMsMax = 3;
 /** As REAP of the real shim: a leader that seems alive is looked at again, and its children may end by themselves. */
 const dyingMs = 300;
 const graceMs = 1_000;
-const netnsDevice = 4n;
 
 /** Carries out the daemon's orders, as `shim/src/orders/` does. */
 export class SimHand {
@@ -159,14 +159,18 @@ export class SimHand {
         ["errno", 2],
         ["message", `no namespace at ${path}`],
       ];
-    const names: readonly OutgoingField[] = ["lo", ...netns.links.keys()].map((name) => ["link", name]);
-    return flagField(frame, "count_users") ? [...names, ["users", netns.users]] : names;
+    const fields: OutgoingField[] = [["link", "lo"]];
+    for (const name of netns.links.keys()) fields.push(["link", name]);
+    if (flagField(frame, "count_users")) fields.push(["users", netns.users]);
+    return fields;
   }
 
   #list(path: string): readonly OutgoingField[] {
     const { kernel, runtimeDir } = this.#needs;
     if (path === `${runtimeDir}/results`)
-      return [...kernel.results].toSorted(byName).map(([name, wallMs]) => ["entry", entryOf(name, wallMs, "")]);
+      return [...kernel.results.keys()]
+        .toSorted()
+        .map((name) => ["entry", entryOf(name, kernel.results.get(name) ?? 0, "")]);
     if (path === `${runtimeDir}/networks`)
       return [...kernel.leases.keys()].toSorted().map((name) => ["entry", entryOf(name, 0)]);
     const leases = dirname(path) === `${runtimeDir}/networks` ? kernel.leases.get(basename(path)) : undefined;
@@ -176,12 +180,7 @@ export class SimHand {
         ["errno", 2],
         ["message", `no folder ${path}`],
       ];
-    return [...leases]
-      .toSorted(byName)
-      .map(([address, { containerId, ifname, sinceWallMs }]) => [
-        "entry",
-        entryOf(address, sinceWallMs, `${containerId}\r\n${ifname}`),
-      ]);
+    return [...leases.keys()].toSorted().map((address) => ["entry", leaseEntry(address, leases.get(address))]);
   }
 
   #remove(path: string): readonly OutgoingField[] {
@@ -210,32 +209,6 @@ function fieldsOf({
     ["cpu_us", Math.round(cpuMs * 1_000)],
     ["max_rss_kib", 9_000],
   ];
-}
-
-function foundNetns({ inode, cookie }: Pick<SimNetns, "inode" | "cookie">): Uint8Array {
-  const bytes = Buffer.alloc(26);
-  bytes.writeUInt8(1, 0);
-  bytes.writeBigUInt64LE(netnsDevice, 1);
-  bytes.writeBigUInt64LE(inode, 9);
-  bytes.writeUInt8(1, 17);
-  bytes.writeBigUInt64LE(cookie, 18);
-  return bytes;
-}
-
-/** An ordinary file. */
-const foundFile = Buffer.concat([Buffer.from([1]), Buffer.alloc(25)]);
-
-/** Without content for a folder. */
-function entryOf(name: string, wallMs: number, content?: string): Uint8Array {
-  const head = Buffer.alloc(10);
-  head.writeUInt8(content === undefined ? 3 : 1, 0);
-  head.writeBigUInt64LE(BigInt(Math.floor(wallMs)), 1);
-  head.writeUInt8(Buffer.byteLength(name), 9);
-  return Buffer.concat([head, Buffer.from(name), Buffer.from(content ?? "")]);
-}
-
-function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
-  return left < right ? -1 : 1;
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -3,7 +3,7 @@ import type { SimMachine } from "../machine/sim-machine.ts";
 import type { Seeded } from "../time/seeded.ts";
 import type { SimTime } from "../time/sim-time.ts";
 import type { SimListener } from "./sim-event.ts";
-import type { SimKernel, SimSession } from "./sim-kernel.ts";
+import type { SimKernel, SimLease, SimSession } from "./sim-kernel.ts";
 
 /** How the plugins of a network behave at present. */
 export interface PluginTemper {
@@ -76,6 +76,7 @@ interface PluginsNeeds {
 const killSignal = 9;
 /** Addresses of one network, as many as a /18 has. */
 const addressesMax = 16_380;
+const addresses = Array.from({ length: addressesMax - 2 }, (_, at) => `10.1.${(at + 2) >> 8}.${(at + 2) & 255}`);
 /** From when on a run has had its effect, as a share of its time. */
 const effectShare = { min: 0.3, max: 0.9 };
 const usualTemper: PluginTemper = { costMs: 60, failShare: 0, halfDoneShare: 0, hangs: false, delFails: false };
@@ -181,18 +182,20 @@ export class SimPlugins {
     const { kernel, node, say } = this.#needs;
     kernel.netns.get(netns)?.links.delete(ifname);
     const leases = kernel.leasesOf(config.name);
-    const held = [...leases].find(([, lease]) => lease.containerId === containerId && lease.ifname === ifname);
-    if (held !== undefined) leases.delete(held[0]);
-    say({ kind: "effect", node, verb: "DEL", network: config.name, containerId, ifname, address: held?.[0] ?? "" });
+    const address = addressOf(leases, containerId, ifname) ?? "";
+    leases.delete(address);
+    say({ kind: "effect", node, verb: "DEL", network: config.name, containerId, ifname, address });
   }
 }
 
-function freeAddress(leases: ReadonlyMap<string, unknown>): string | undefined {
-  for (let number = 2; number < addressesMax; number += 1) {
-    const address = `10.1.${number >> 8}.${number & 255}`;
-    if (!leases.has(address)) return address;
-  }
+function addressOf(leases: ReadonlyMap<string, SimLease>, containerId: string, ifname: string): string | undefined {
+  for (const [address, lease] of leases)
+    if (lease.containerId === containerId && lease.ifname === ifname) return address;
   return undefined;
+}
+
+function freeAddress(leases: ReadonlyMap<string, unknown>): string | undefined {
+  return addresses.find((address) => !leases.has(address));
 }
 
 function resultText({ config, ifname, netns }: PluginCall, address: string): string {

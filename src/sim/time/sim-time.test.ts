@@ -21,6 +21,20 @@ describe("SimTime", () => {
     expect(time.nowMs).toBe(35);
   });
 
+  test("keeps the order of the others when most are cancelled, also late or twice", async () => {
+    const time = new SimTime();
+    const seen: number[] = [];
+    const cancels = Array.from({ length: 1_000 }, (_, at) => time.after((at * 7) % 100, () => seen.push(at)));
+    await time.run(20, never);
+    const early = seen.length;
+    for (const again of [1, 2]) cancels.forEach((cancel, at) => at % (5 * again) > 0 && cancel());
+    time.after(1, () => seen.push(-1));
+    await time.run(100, never);
+    const left = cancels.map((_, at) => at).filter((at) => at % 5 === 0 && at % 10 === 0 && (at * 7) % 100 > 20);
+    const inOrder = left.toSorted((one, other) => ((one * 7) % 100) - ((other * 7) % 100) || one - other);
+    expect(seen.slice(early)).toEqual([-1, ...inOrder]);
+  });
+
   test("waits for every promise before it goes on", async () => {
     const time = new SimTime();
     const seen: string[] = [];

@@ -8,6 +8,9 @@ interface Due {
   isCancelled: boolean;
 }
 
+/** Fewer cancelled ones are left where they are. */
+const cancelledMin = 64;
+
 /** 2023-11-14. Any fixed date does, as long as every run has the same. */
 export const usualWallStartMs = 1_700_000_000_000;
 
@@ -22,7 +25,9 @@ export class SimTime {
   readonly #wallStartMs: number;
   #numbers = 0;
   /** A heap: the next one is first. */
-  readonly #due: Due[] = [];
+  #due: Due[] = [];
+  /** How many of them were cancelled. */
+  #cancelled = 0;
 
   constructor(wallStartMs = usualWallStartMs) {
     this.#wallStartMs = wallStartMs;
@@ -45,9 +50,7 @@ export class SimTime {
     const atUs = this.#nowUs + Math.ceil(Math.max(0, ms) * 1_000);
     const due: Due = { atUs, number: (this.#numbers += 1), fire, isCancelled: false };
     this.#push(due);
-    return () => {
-      due.isCancelled = true;
-    };
+    return () => this.#cancel(due);
   }
 
   /** Lets time pass until `endMs`, or until `isOver`, which is asked after everything that happens. */
@@ -59,13 +62,31 @@ export class SimTime {
       const next = this.#due[0];
       if (next === undefined || next.atUs > endUs) break;
       this.#pop();
-      if (next.isCancelled) continue;
+      if (next.isCancelled) {
+        this.#cancelled -= 1;
+        continue;
+      }
+      // What has happened is not counted when it is cancelled later.
+      next.isCancelled = true;
       this.#nowUs = next.atUs;
       this.steps += 1;
       next.fire();
       await settled();
     }
     this.#nowUs = endUs;
+  }
+
+  /** Most timers are limits that are not reached, so those of what is done are thrown out when they are half of all. */
+  #cancel(due: Due): void {
+    if (due.isCancelled) return;
+    due.isCancelled = true;
+    this.#cancelled += 1;
+    if (this.#cancelled < cancelledMin || 2 * this.#cancelled < this.#due.length) return;
+    this.#cancelled = 0;
+    // A list in order is a heap.
+    this.#due = this.#due
+      .filter(({ isCancelled }) => !isCancelled)
+      .toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
   }
 
   #push(due: Due): void {

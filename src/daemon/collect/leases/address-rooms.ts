@@ -12,7 +12,7 @@ export function addressRooms(
   leases: readonly Lease[],
   dataDir: string,
 ): readonly NetworkRoom[] {
-  const taken = Map.groupBy(leases, (lease) => join(lease.dataDir, lease.network));
+  const taken = byFolder(leases);
   const rooms = definitions.flatMap((definition): readonly NetworkRoom[] => {
     const read = readUnplaced(definition);
     const pools = read === undefined ? [] : readAddresses(read).pools.filter(({ by }) => by === "host-local");
@@ -24,6 +24,17 @@ export function addressRooms(
     return room === undefined ? [] : [{ network: `${definition.namespace}/${definition.name}`, ...room }];
   });
   return scarcestRooms(rooms);
+}
+
+/** Leases of one folder follow each other, and there are hundreds in each. */
+function byFolder(leases: readonly Lease[]): ReadonlyMap<string, readonly Lease[]> {
+  let last: Lease | undefined;
+  let folder = "";
+  return Map.groupBy(leases, (lease) => {
+    if (lease.dataDir !== last?.dataDir || lease.network !== last.network) folder = join(lease.dataDir, lease.network);
+    last = lease;
+    return folder;
+  });
 }
 
 /** The key is the plugin's folder; the usual one is where the settings say. */

@@ -12,12 +12,12 @@ export function leaseKey(lease: Lease): string {
  */
 export class KnownContainers {
   readonly #ids: ReadonlySet<string>;
-  readonly #parts: ReadonlySet<string>;
+  /** Made for the first container that is searched for: on a node in order every address has a known ID. */
+  #parts: ReadonlySet<string> | undefined;
   readonly #names: readonly string[];
 
   constructor(ids: Iterable<string>, resultNames: readonly string[]) {
     this.#ids = new Set(ids);
-    this.#parts = new Set(resultNames.flatMap((name) => name.split("-")));
     this.#names = resultNames;
   }
 
@@ -27,9 +27,16 @@ export class KnownContainers {
 
   /** Whether libcni has a file of this container. */
   hasResult(containerId: string): boolean {
+    this.#parts ??= partsOf(this.#names);
     if (this.#parts.has(containerId)) return true;
     return containerId.includes("-") && this.#names.some((name) => name.includes(`-${containerId}-`));
   }
+}
+
+function partsOf(names: readonly string[]): ReadonlySet<string> {
+  const parts = new Set<string>();
+  for (const name of names) for (const part of name.split("-")) parts.add(part);
+  return parts;
 }
 
 /** A person reads the first rows, and the answer is asked for every few seconds. */
