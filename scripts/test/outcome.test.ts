@@ -23,6 +23,20 @@ test("a test that fails twice is named last, before the sum", () => {
   expect(lastLines(outcome)).toBe("\nslow:    1.5 s  test/a.test.ts\nfailed: test/a.test.ts > x\n5 passed, 1 failed");
 });
 
+test("of two tests that failed, the one that passes in the second run is unsteady and the other failed", () => {
+  const both: Outcome = {
+    ...bad,
+    counts: { passed: 1, failed: 2 },
+    failed: ["test/a.test.ts > x", "test/b.test.ts > y"],
+  };
+  const again: Outcome = { ...bad, counts: { passed: 1, failed: 1 }, failed: ["test/b.test.ts > y"] };
+  expect(lastLines(withSecondLook(both, again)).split("\n").slice(2)).toEqual([
+    "unsteady (failed at first, passed alone): test/a.test.ts > x",
+    "failed: test/b.test.ts > y",
+    "2 passed, 1 failed",
+  ]);
+});
+
 test("a second run without any test changes nothing", () => {
   expect(withSecondLook(bad, nothingRan)).toEqual(bad);
 });

@@ -25,12 +25,17 @@ export function addOutcomes(left: Outcome, right: Outcome): Outcome {
 
 /** The outcome after a second run of everything that failed. */
 export function withSecondLook(first: Outcome, second: Outcome): Outcome {
+  const ranAgain = second.counts.passed + second.counts.failed;
   // A second run without any test proves nothing.
-  if (!isGood(second)) return first;
-  const { passed, failed } = first.counts;
+  if (ranAgain === 0) return first;
   // A file that failed before its first test counted as one test in the first run, and counts as all of its tests in the second.
-  const counts = { passed: Math.max(passed + failed, second.counts.passed), failed: 0 };
-  return { counts, failed: [], unsteady: first.failed, parts: first.parts };
+  const ran = Math.max(first.counts.passed + first.counts.failed, ranAgain);
+  return {
+    counts: { passed: ran - second.counts.failed, failed: second.counts.failed },
+    failed: second.failed,
+    unsteady: first.failed.filter((title) => !second.failed.includes(title)),
+    parts: first.parts,
+  };
 }
 
 /** The slowest parts, then the unsteady and failed tests, then the sum. */
