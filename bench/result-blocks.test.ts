@@ -18,6 +18,7 @@ function kept(name: string, holds: boolean): KeptCell {
 
 const files: Readonly<Record<string, string>> = {
   "kill2s.json": JSON.stringify(kept("kill2s", false)),
+  "sim.json": JSON.stringify(kept("sim", true)),
   "node.json": JSON.stringify(kept("node", true)),
   "storm219.json": JSON.stringify(kept("storm219", true)),
   "storm219.svg": "<svg/>",
@@ -34,6 +35,7 @@ describe("resultsBlock", () => {
       "| all attached | 219 | ✓ | [storm219](../bench/results/storm219.md) |",
       "| all attached | 219 | ✗ | [kill2s](../bench/results/kill2s.md) |",
       "| all attached | 219 | ✓ | [node](../bench/results/node.md) |",
+      "| all attached | 219 | ✓ | [sim](../bench/results/sim.md) |",
     ]);
   });
 
@@ -41,13 +43,14 @@ describe("resultsBlock", () => {
     expect(block.match(/^## .*$/gmu)).toEqual([
       "## The storm219",
       "## The node",
+      "## The sim",
       "## One CNI call with nothing behind it: levee-shim and multus-shim",
     ]);
     expect(block.match(/src="[^"]*"/gu)).toEqual([
       'src="../bench/results/storm219.svg"',
       'src="../bench/results/shim.svg"',
     ]);
-    expect(block.match(/^\| Levee \| 219 \|$/gmu)).toHaveLength(2);
+    expect(block.match(/^\| Levee \| 219 \|$/gmu)).toHaveLength(3);
   });
 });
 

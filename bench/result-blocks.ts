@@ -16,7 +16,7 @@ const numbers = {
 /** The cell whose table and plot README.md shows. */
 const first = "storm219";
 /** The cells whose tables and plots docs/bench.md shows. */
-const shown = ["storm219", "storm219cpu", "node"] as const;
+const shown = ["storm219", "storm219cpu", "node", "sim"] as const;
 /** Plots without a table of pods, with their texts. */
 const plots = {
   parts: "Where the time of one ADD goes: the plugins alone, Levee with built-in plugins and with programs, Multus",
@@ -40,6 +40,7 @@ const order = [
   "idle",
   "slowsync",
   "shim",
+  "sim",
 ] as const;
 
 /** A cell as `bench/results/NAME.json` keeps it. */

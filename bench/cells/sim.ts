@@ -7,6 +7,7 @@ import { fitHere } from "../sim/fit-here.ts";
 import { modelStorm } from "../sim/model-storm.ts";
 import { realRuns, type RealRuns } from "../sim/real-runs.ts";
 import type { SimCase, SimFigures } from "../sim/real-storm.ts";
+import { simVerdict } from "../sim/sim-verdicts.ts";
 
 const cases: readonly SimCase[] = [
   { label: "Levee, 219 pods", impl: "levee", pods: 219, cutMs: 120_000 },
@@ -31,11 +32,6 @@ const cases: readonly SimCase[] = [
   },
 ];
 
-/** How far the simulator may be from the real storm: Levee's times, and the first kill of Multus. */
-const share = { levee: 0.1, multus: 0.3 } as const;
-/** A difference that no share makes small: one look, one retry. */
-const least = { ms: 100, refusals: 5 } as const;
-
 /** The same storms for real and in the simulator, whose model is fitted to this machine first. */
 export async function sim(bench: Bench): Promise<Cell> {
   const { model: fitted, storms } = await fitHere(bench);
@@ -51,8 +47,7 @@ export async function sim(bench: Bench): Promise<Cell> {
     const real = await realRuns(bench, contender, sized);
     const model = await modelStorm(sized, fitted);
     rows.push(rowOf(sized, real, model));
-    const judge = sized.impl === "levee" ? leveeVerdict : multusVerdict;
-    verdicts.push(judge(sized, real.median, model));
+    verdicts.push(simVerdict(sized, real.median, model));
     figures.push({ ...sized, ...real, model });
     bench.say(rows.at(-1)?.join(" | ") ?? "");
   }
@@ -106,25 +101,4 @@ function rowOf({ label }: SimCase, { runs }: RealRuns, model: SimFigures): strin
     both(({ oomKills }) => oomKills, count),
     both(({ firstKillMs }) => firstKillMs, seconds),
   ];
-}
-
-function leveeVerdict({ label }: SimCase, real: SimFigures, model: SimFigures): Verdict {
-  const isClose =
-    isNear(real.tookMs, model.tookMs, share.levee) &&
-    isNear(real.criticalMs, model.criticalMs, share.levee) &&
-    Math.abs(real.refusals - model.refusals) <= Math.max(least.refusals, real.refusals * share.levee);
-  const seen = `time ${seconds(real.tookMs)} / ${seconds(model.tookMs)}, critical ${seconds(real.criticalMs)} / ${seconds(model.criticalMs)}, refusals ${real.refusals} / ${model.refusals}`;
-  return { promise: `${label}: time, critical wait and refusals within 10 %`, seen, holds: isClose };
-}
-
-function multusVerdict({ label }: SimCase, real: SimFigures, model: SimFigures): Verdict {
-  const [holds, guessed] = [real, model].map(({ tookMs, oomKills }) => tookMs !== undefined && oomKills === 0);
-  const seen = `${holds === true ? "holds" : "does not hold"} / ${guessed === true ? "holds" : "does not hold"}, first kill ${seconds(real.firstKillMs)} / ${seconds(model.firstKillMs)}`;
-  const isClose = holds === guessed && isNear(real.firstKillMs, model.firstKillMs, share.multus);
-  return { promise: `${label}: the right verdict, and the first kill within 30 %`, seen, holds: isClose };
-}
-
-function isNear(real: number | undefined, model: number | undefined, within: number): boolean {
-  if (real === undefined || model === undefined) return real === model;
-  return Math.abs(real - model) <= Math.max(least.ms, real * within);
 }

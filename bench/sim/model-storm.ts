@@ -65,9 +65,12 @@ function killsOf(everyMs: number | undefined, cutMs: number): readonly SimStormF
   }));
 }
 
-/** Every other pod asks for it, and need not be attached. The critical ones do not. */
-function withHungNetwork(plan: SimStormPlan, forMs: number): SimStormPlan {
-  const fault = { kind: "network-hangs" as const, atMs: 0, forMs, network: hungNetwork };
+/**
+ * Every other pod asks for it, and need not be attached. The critical ones do not. The real storm is cut off, as these pods
+ * are never attached; the simulated one ends then, too.
+ */
+function withHungNetwork(plan: SimStormPlan, cutMs: number): SimStormPlan {
+  const fault = { kind: "network-hangs" as const, atMs: 0, forMs: cutMs, network: hungNetwork };
   return {
     ...plan,
     networks: [...plan.networks, hungNetwork],
@@ -76,5 +79,6 @@ function withHungNetwork(plan: SimStormPlan, forMs: number): SimStormPlan {
     ),
     faults: [{ node: burstNode, fault }],
     timeoutMs: 1,
+    lastsMs: cutMs,
   };
 }

@@ -10,13 +10,12 @@ import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
 import { runLoudly, runQuietly, type Surroundings } from "./run-to-end.ts";
+import { filesToRunAgain } from "./second-look.ts";
 import { filesByTime } from "./slowest.ts";
 import { oomSuffix } from "./oom-files.ts";
 import { unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** If more files than this fail, a busy machine is not the reason. */
-const secondLookFilesMax = 3;
 
 export interface BunTest {
   readonly where: readonly string[];
@@ -34,7 +33,7 @@ export interface BunTest {
 export async function bunTest(asked: BunTest): Promise<Outcome> {
   const { lanes, beside, ...alone } = asked;
   const first = lanes === undefined ? await run(alone, loudly) : await inLanes(alone, lanes);
-  const again = asked.once === true || first.files.length > secondLookFilesMax ? [] : first.files;
+  const again = asked.once === true ? [] : filesToRunAgain(first.files);
   if (again.length === 0) return first;
   await beside;
   console.log(`\n— once more, alone: ${again.join(", ")}`);

@@ -250,6 +250,14 @@ test("admit turns away the newest of the longest line when there is no room, not
   ]);
 });
 
+test("facts has namespaces with lines of one length in one order, whatever the language of the machine", async () => {
+  const { admission } = node(one);
+  for (const namespace of ["running", "a", "B"])
+    requestSlot(admission, attachRequest({ pod: `${namespace}/0`, namespace }));
+  await settle();
+  expect(admission.facts().flows.map(({ namespace }) => namespace)).toEqual(["B", "a"]);
+});
+
 test("admit keeps plugins to half of what the runtime's cgroup has free", async () => {
   const { admission } = node({ attachCeiling: 8 });
   const first = requestSlot(admission, attachRequest({ pod: "a/0" }));

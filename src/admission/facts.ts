@@ -95,6 +95,6 @@ function longestFlows({ attach, detach }: Parts): AdmissionFacts["flows"] {
   }
   return [...sums]
     .map(([namespace, waiting]) => ({ namespace, waiting }))
-    .toSorted((left, right) => right.waiting - left.waiting || left.namespace.localeCompare(right.namespace))
+    .toSorted((left, right) => right.waiting - left.waiting || (left.namespace < right.namespace ? -1 : 1))
     .slice(0, flowsMax);
 }

@@ -9,6 +9,7 @@ import { installedPolicies } from "../../src/guard/approve/policies.fixture.ts";
 import { guardStories } from "../../src/sim/guard/guard-stories.ts";
 import { readKeptGuardStory } from "../../src/sim/guard/read-kept-guard-story.ts";
 import { nodeStories } from "../../src/sim/story/node-stories.ts";
+import { storyOfSeed } from "../../src/sim/story/story.ts";
 import { storyPlayer } from "../../src/sim/story/story-player.ts";
 import { brokenSeedText, trySeeds } from "../../src/sim/story/try-seeds.ts";
 
@@ -20,6 +21,9 @@ const seedsMs = { alone: 25_000, ofCi: 60_000 };
 const testMs = 600_000;
 /** Seeds of commits begin above those that every run plays. */
 const commitSeedsFrom = 1_000;
+const usualSeed = 6;
+/** Of node stories. */
+const seedsWith = { hardware: 13, powerCut: 4 } as const;
 const isCi = process.env["CI"] === "true";
 const guards = guardStories(installedPolicies("2020-01-01T00:00:00Z"));
 const players = [storyPlayer(nodeStories), storyPlayer(guards)];
@@ -31,6 +35,18 @@ async function expectNoneBroken(from: number): Promise<void> {
   console.log(`${seeds} seeds from ${from}`);
   expect(failure === undefined ? "" : brokenSeedText(failure)).toBe("");
   expect(seeds).toBeGreaterThan(0);
+}
+
+async function expectOneRun(kind: string, seed: number): Promise<void> {
+  const run = async (): Promise<string> => {
+    const args = ["scripts/sim.ts", "--kind", kind, "--seed", String(seed)];
+    return await new Response(Bun.spawn([process.execPath, ...args], { cwd: root }).stdout).text();
+  };
+  const [first, second] = await Promise.all([run(), run()]);
+  expect(first).toContain("Every rule held; ");
+  expect(second).toBe(first);
+  const player = players.find(({ name }) => name === kind);
+  expect(first).toContain((await player?.play(seed))?.end.hash ?? "no such kind");
 }
 
 /** Every commit tries other seeds, and each run of a commit tries the same ones. A tree without git is one commit. */
@@ -67,16 +83,19 @@ describe("a story", () => {
     }, 60_000);
   }
 
-  test("of one seed has one run, byte for byte, also in other processes at the same time", async () => {
-    const run = async (): Promise<string> => {
-      const process_ = Bun.spawn([process.execPath, "scripts/sim.ts", "--seed", "6"], { cwd: root });
-      return await new Response(process_.stdout).text();
-    };
-    const [first, second] = await Promise.all([run(), run()]);
-    expect(first).toContain("Every rule held; ");
-    expect(second).toBe(first);
-    for (const player of players) expect(first).toContain((await player.play(6)).end.hash);
-  }, 60_000);
+  test.each(["node", "guard"])(
+    "of one seed has one run, byte for byte, also in other processes at the same time: %s",
+    async (kind) => {
+      for (const seed of kind === "node" ? [usualSeed, ...Object.values(seedsWith)] : [usualSeed])
+        await expectOneRun(kind, seed);
+    },
+    60_000,
+  );
+
+  test("of these seeds has hardware, or a power cut", () => {
+    expect(storyOfSeed(seedsWith.hardware).machine).toBeDefined();
+    expect(storyOfSeed(seedsWith.powerCut).faults.map(({ kind }) => kind)).toContain("cut-power");
+  });
 
   test.each([
     ["{", "Cannot read the story as it must be JSON"],

@@ -3,6 +3,10 @@ import { mibBytes } from "../machine/sim-machine.ts";
 import { judgeSimStorm } from "./judge-sim-storm.ts";
 import { runSimStorm } from "./run-sim-storm.ts";
 import { simStormPlan } from "./sim-storm-plan.fixture.ts";
+import type { SimStormPlan } from "./sim-storm-plan.ts";
+
+/** Of each plan of the fixture. */
+const criticalPods = 2;
 
 describe("runSimStorm with Levee", () => {
   test("holds a small storm at 50Mi, leaves nothing behind, and is the same byte for byte", async () => {
@@ -53,6 +57,24 @@ describe("runSimStorm with Levee", () => {
     expect((await runSimStorm(simStormPlan({ pods: 20 }))).api.lists).toBe(0);
   }, 60_000);
 
+  test("tells of each pod how the storm ended, and nothing of the deletes after it", async () => {
+    // Four pods are attached. The others hang, and their ADDs end only while everything is deleted.
+    const plan = hungPlan(4, 4);
+    const { records, simulatedMs } = await runSimStorm(plan);
+    expect(simulatedMs).toBeGreaterThan(5_000);
+    expect(records.map(({ goneMs }) => goneMs)).toEqual(plan.pods.map(() => undefined));
+    expect(records.map(({ refusals }) => refusals)).toEqual(plan.pods.map(() => 0));
+    expect(records.filter(({ isAttached }) => isAttached)).toHaveLength(4);
+    expect(records.filter(({ attachedMs }) => attachedMs !== undefined)).toHaveLength(4);
+  }, 60_000);
+
+  test("goes on for as long as the plan says, though every pod that has to be is attached", async () => {
+    const { records, nodes } = await runSimStorm({ ...hungPlan(4, 4), lastsMs: 45_000 });
+    expect(records.filter(({ isAttached }) => isAttached)).toHaveLength(4);
+    expect(nodes[0]?.refusals).toBeGreaterThan(0);
+    expect(nodes[0]?.tookMs).toBeLessThan(5_000);
+  }, 60_000);
+
   test("ends with what is known when it is interrupted", async () => {
     let moments = 0;
     const end = await runSimStorm(simStormPlan({ pods: 200 }), {
@@ -64,6 +86,18 @@ describe("runSimStorm with Levee", () => {
     expect(end.nodes[0]?.attached).toBeWithin(1, 200);
   }, 60_000);
 });
+
+/** So many ordinary pods and critical ones, and others, which need not be attached, on a network that hangs. */
+function hungPlan(pods: number, hung: number): SimStormPlan {
+  const plan = simStormPlan({ pods: hung + pods - criticalPods });
+  const fault = { kind: "network-hangs" as const, atMs: 0, forMs: 60_000, network: "stuck" };
+  return {
+    ...plan,
+    networks: [...plan.networks, "stuck"],
+    pods: plan.pods.map((pod, index) => (index < hung ? { ...pod, networks: ["stuck"], mustRun: false } : pod)),
+    faults: [{ node: "node-1", fault }],
+  };
+}
 
 describe("runSimStorm with Multus", () => {
   test("the seeds' storm at 50Mi is killed for memory, and leaves addresses behind", async () => {

@@ -46,4 +46,6 @@ export interface SimStormPlan {
   readonly criticalWithinMs: number;
   /** The pauses before the daemon starts again, instead of the kubelet's. */
   readonly restartMs: readonly number[] | undefined;
+  /** It goes on until then, even if every pod is where it is to be. Others, that need not be, are tried again. */
+  readonly lastsMs?: number;
 }

@@ -44,9 +44,10 @@ export class StormWatch {
     for (const name of plan.nodes) this.#counts.set(name, { cpuMs: 0, firstKillMs: undefined, starts: 0 });
   }
 
-  /** Nothing more will change by itself: every pod is where it is to be, and no fault is to come. */
+  /** Nothing more will change by itself: every pod is where it is to be, no fault is to come, and it need not go on. */
   get isDone(): boolean {
     const nowMs = this.#nowMs;
+    if (nowMs < (this.#plan.lastsMs ?? 0)) return false;
     if (this.#plan.faults.some(({ fault }) => fault.atMs >= nowMs && fault.kind !== "kill-daemon")) return false;
     return this.#unfinished === 0;
   }
@@ -97,12 +98,14 @@ export class StormWatch {
     this.#look();
   }
 
+  /** As of now: what comes later changes none of it. */
   facts(isInterrupted: boolean) {
     const nodes = this.#plan.nodes.flatMap((name) => {
       const found = this.#world.nodes.get(name);
       return found === undefined ? [] : [this.#nodeEnd(name, found)];
     });
-    return { records: [...this.#records.values()], moments: this.#moments, nodes, api: this.#apiLoad(), isInterrupted };
+    const records = Array.from(this.#records.values(), (record) => ({ ...record }));
+    return { records, moments: this.#moments, nodes, api: this.#apiLoad(), isInterrupted };
   }
 
   get #nowMs(): number {
