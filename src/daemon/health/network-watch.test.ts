@@ -46,7 +46,7 @@ beforeEach(() => {
   nowMs = 0;
   [definitions, links, programs, events, records] = [[], ["eth0", "br-lan"], ["bridge", "vlan"], [], []];
   [looks, breaths, isTruncated] = [0, 0, false];
-  [ports, addresses] = [{}, []];
+  [ports, addresses] = [{ "br-lan": ["eth1"] }, []];
   filters = {};
   hand = fakeHand();
   primary = () => Promise.resolve(undefined);
@@ -65,6 +65,10 @@ function fakeHand(): Hand {
       const filter = filters[/^\/sys\/class\/net\/(.+)\/bridge$/u.exec(folder)?.[1] ?? ""];
       if (filter !== undefined) {
         const entries = [{ name: "stp_state" }, { name: "vlan_filtering", content: Buffer.from(filter) }];
+        return Promise.resolve({ entries, isTruncated: false });
+      }
+      if (/^\/sys\/class\/net\/eth\d+\/\.$/u.test(folder)) {
+        const entries = [{ name: "operstate", content: Buffer.from("up\n") }];
         return Promise.resolve({ entries, isTruncated: false });
       }
       const found = ports[/^\/sys\/class\/net\/(.+)\/brif$/u.exec(folder)?.[1] ?? ""];
@@ -134,6 +138,7 @@ describe("NetworkWatch", () => {
 
   test("calls a tagged network ready only on a bridge that filters VLANs", async () => {
     links = ["br-lan", "br-trunk"];
+    ports["br-trunk"] = ["eth2"];
     filters = { "br-lan": "0\n", "br-trunk": "1\n" };
     definitions = ["br-lan", "br-trunk"].map((bridge) => network(bridge, { type: "bridge", bridge, vlan: 57 }));
     await make();
@@ -159,11 +164,20 @@ describe("NetworkWatch", () => {
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
   });
 
-  test("a bridge that has only pods is not ready for want of an uplink, unless the look failed", async () => {
+  test("a bridge whose ports the look could not see makes the network unknown, and keeps no pod back", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    ports = {};
+    await make();
+    const reasons = ["the ports of host bridge br-lan were not seen"];
+    expect(watch.networks()).toMatchObject([{ state: "unknown", reasons }]);
+    expect(watch.wordOn("prod/lan")).toMatchObject({ state: "unknown", reasons });
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
+  });
+
+  test("a bridge that has only pods is not ready for want of an uplink", async () => {
     definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
     await make();
-    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
-    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
     ports["br-lan"] = ["veth0a1b2c3d"];
     await turn(60_000);
     const reasons = ["host bridge br-lan has no uplink (ip link set DEVICE master br-lan)"];
@@ -180,6 +194,14 @@ describe("NetworkWatch", () => {
     expect(watch.keptFrom("prod/none")).toBeUndefined();
   });
 
+  test("the sign of a ready network is the port that made it ready, not the bridge's first one", async () => {
+    const definition = network("lan", { type: "bridge", bridge: "br-lan" });
+    definitions = [{ ...definition, annotations: { "levee.dev/uplink": "eth2" } }];
+    ports["br-lan"] = ["eth1", "eth2"];
+    await make();
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth2"]);
+  });
+
   test("doubts a network whose range has an address of its own bridge, until the address goes", async () => {
     const ipam = { type: "whereabouts", range: "10.1.0.0/24" };
     definitions = [
@@ -189,6 +211,7 @@ describe("NetworkWatch", () => {
     ];
     programs.push("whereabouts");
     links.push("br-wan");
+    ports["br-wan"] = ["eth2"];
     addresses = [
       { ifname: "br-lan", text: "10.1.0.9" },
       { ifname: "eth0", text: "192.0.2.1" },
@@ -231,6 +254,7 @@ describe("NetworkWatch over time", () => {
     expect(looks).toBe(2);
     expect(watch.networks()).toMatchObject([{ reasons: ["missing host bridge br-new"] }]);
     links.push("br-new");
+    ports["br-new"] = ["eth2"];
     await turn(60_000);
     expect(watch.networks()).toMatchObject([{ state: "ready" }]);
     definitions = [];
@@ -249,6 +273,7 @@ describe("NetworkWatch over time", () => {
       "vlan57 NetworkNotReady: Pods cannot be attached on node node-1: missing host bridge br-prod",
     ]);
     links.push("br-prod");
+    ports["br-prod"] = ["eth2"];
     await turn(60_000);
     expect(events.slice(1)).toEqual(["vlan57 NetworkReady: Pods can be attached on node node-1"]);
   });
