@@ -23,7 +23,7 @@ export function networkVerdicts(name: string, reports: readonly NodeReport[]): r
   const known = new Set(reports.flatMap(({ networks = [] }) => networks.map(({ network }) => network)));
   const meant = [...known].filter((network) => isMeant(network, name)).toSorted();
   const asked = meant.length === 0 ? [name] : meant;
-  return asked.flatMap((network) => reports.map((report) => verdictOn(network, report, known.has(network))));
+  return asked.flatMap((network) => reports.map((report) => verdictOn(network, report)));
 }
 
 export function isPassed({ state, dryRun }: NetworkVerdict): boolean {
@@ -71,25 +71,27 @@ function isAbsent({ state }: NetworkVerdict): boolean {
   return state === "absent";
 }
 
-function verdictOn(
-  network: string,
-  { node, networks, networksTotal, sections }: NodeReport,
-  isKnown: boolean,
-): NetworkVerdict {
+function verdictOn(network: string, { node, networks, networksTotal, sections }: NodeReport): NetworkVerdict {
   if (networks === undefined) {
     const failed = sections.flatMap(({ lines }) => lines).find(({ state }) => state !== "ok");
     return { node, network, state: "away", reasons: [failed?.detail ?? "no answer"], hint: failed?.hint ?? "" };
   }
   const found = networks.find((view) => view.network === network);
   if (found !== undefined) return seenVerdict(node, found);
-  // An answer names the first thousand, those with trouble first. A name that no answer has may be a slip of the pen.
-  if (isKnown && networksTotal > networks.length) return { node, network, state: "ready", reasons: [], hint: "" };
+  if (networksTotal > networks.length) return untoldVerdict(network, node, `${networks.length} of ${networksTotal}`);
   const hint = "the node's daemon has not read it yet, or it does not exist";
   return { node, network, state: "absent", reasons: ["the node does not know this network"], hint };
 }
 
+/** An answer names the first thousand, those with trouble first: the network is ready there, or the node lacks it. */
+function untoldVerdict(network: string, node: string, part: string): NetworkVerdict {
+  const reasons = [`the node told of ${part} networks, and not of this one`];
+  const hint = "a NetworkReadiness object for this network has the guard ask each node for it by name (docs/gitops.md)";
+  return { node, network, state: "unknown", reasons, hint };
+}
+
 function seenVerdict(node: string, { network, state, reasons }: NetworkReadyView): NetworkVerdict {
-  if (state === "unknown") {
+  if (state === "unknown" && reasons.length === 0) {
     const hint = "to look at the host, the daemon needs a resident hand of its own version";
     return { node, network, state, reasons: ["no hand has looked at the host"], hint };
   }
