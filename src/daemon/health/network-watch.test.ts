@@ -136,15 +136,6 @@ describe("NetworkWatch", () => {
     ]);
   });
 
-  test("calls a tagged network ready only on a bridge that filters VLANs", async () => {
-    links = ["br-lan", "br-trunk"];
-    ports["br-trunk"] = ["eth2"];
-    filters = { "br-lan": "0\n", "br-trunk": "1\n" };
-    definitions = ["br-lan", "br-trunk"].map((bridge) => network(bridge, { type: "bridge", bridge, vlan: 57 }));
-    await make();
-    expect(watch.networks().map(({ state }) => state)).toEqual(["not-ready", "ready"]);
-  });
-
   test("knows nothing without a hand, and nothing about interfaces that the hand could not list", async () => {
     definitions = [network("vlan57", { type: "bridge", bridge: "br-prod" })];
     hand = undefined;
@@ -162,44 +153,6 @@ describe("NetworkWatch", () => {
     expect(watch.networks()).toMatchObject([{ state: "not-ready" }]);
     await turn(300_000);
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
-  });
-
-  test("a bridge whose ports the look could not see makes the network unknown, and keeps no pod back", async () => {
-    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
-    ports = {};
-    await make();
-    const reasons = ["the ports of host bridge br-lan were not seen"];
-    expect(watch.networks()).toMatchObject([{ state: "unknown", reasons }]);
-    expect(watch.wordOn("prod/lan")).toMatchObject({ state: "unknown", reasons });
-    expect(watch.keptFrom("prod/lan")).toEqual([]);
-    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
-  });
-
-  test("a bridge that has only pods is not ready for want of an uplink", async () => {
-    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
-    await make();
-    ports["br-lan"] = ["veth0a1b2c3d"];
-    await turn(60_000);
-    const reasons = ["host bridge br-lan has no uplink (ip link set DEVICE master br-lan)"];
-    expect(watch.networks()).toMatchObject([{ state: "not-ready", reasons }]);
-    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
-    ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
-    // A pod that is kept back asks again, and waits for no tick.
-    await watch.lookAgain("prod/lan", definitions[0]);
-    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
-    nowMs += 1_000;
-    await watch.lookAgain("prod/lan", definitions[0]);
-    expect(watch.keptFrom("prod/lan")).toEqual([]);
-    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth1"]);
-    expect(watch.keptFrom("prod/none")).toBeUndefined();
-  });
-
-  test("the sign of a ready network is the port that made it ready, not the bridge's first one", async () => {
-    const definition = network("lan", { type: "bridge", bridge: "br-lan" });
-    definitions = [{ ...definition, annotations: { "levee.dev/uplink": "eth2" } }];
-    ports["br-lan"] = ["eth1", "eth2"];
-    await make();
-    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth2"]);
   });
 
   test("doubts a network whose range has an address of its own bridge, until the address goes", async () => {
@@ -240,6 +193,65 @@ describe("NetworkWatch", () => {
     await turn(10_000);
     nowMs += 4_000;
     expect(watch.ageMs()).toBe(4_000);
+  });
+});
+
+describe("NetworkWatch at a bridge", () => {
+  test("calls a tagged network ready only on a bridge that filters VLANs", async () => {
+    links = ["br-lan", "br-trunk"];
+    ports["br-trunk"] = ["eth2"];
+    filters = { "br-lan": "0\n", "br-trunk": "1\n" };
+    definitions = ["br-lan", "br-trunk"].map((bridge) => network(bridge, { type: "bridge", bridge, vlan: 57 }));
+    await make();
+    expect(watch.networks().map(({ state }) => state)).toEqual(["not-ready", "ready"]);
+  });
+
+  test("a bridge whose ports the look could not see makes the network unknown, and keeps no pod back", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    ports = {};
+    await make();
+    const reasons = ["the ports of host bridge br-lan were not seen"];
+    expect(watch.networks()).toMatchObject([{ state: "unknown", reasons }]);
+    expect(watch.wordOn("prod/lan")).toMatchObject({ state: "unknown", reasons });
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
+  });
+
+  test("a bridge that has only pods is not ready for want of an uplink", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    await make();
+    ports["br-lan"] = ["veth0a1b2c3d"];
+    await turn(60_000);
+    const reasons = ["host bridge br-lan has no uplink (ip link set DEVICE master br-lan)"];
+    expect(watch.networks()).toMatchObject([{ state: "not-ready", reasons }]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
+    ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
+    // A pod that is kept back asks again, and waits for no tick.
+    await watch.lookAgain("prod/lan", definitions[0]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
+    nowMs += 1_000;
+    await watch.lookAgain("prod/lan", definitions[0]);
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth1"]);
+    expect(watch.keptFrom("prod/none")).toBeUndefined();
+  });
+
+  test("the sign of a ready network is the port that made it ready, not the bridge's first one", async () => {
+    const definition = network("lan", { type: "bridge", bridge: "br-lan" });
+    definitions = [{ ...definition, annotations: { "levee.dev/uplink": "eth2" } }];
+    ports["br-lan"] = ["eth1", "eth2"];
+    await make();
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth2"]);
+  });
+
+  test("only doubts a tag on a bridge without a filter where the bridge is meant to lead nowhere", async () => {
+    filters = { "br-lan": "0\n" };
+    const definition = network("lan", { type: "bridge", bridge: "br-lan", vlan: 57 });
+    definitions = [{ ...definition, annotations: { "levee.dev/uplink": "none" } }];
+    await make();
+    const reasons = [expect.stringContaining("does not filter VLANs") as string];
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons }]);
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
   });
 });
 
