@@ -65,10 +65,10 @@ test("a network whose uplink the hand could not see is unknown, with what it did
 
 test("verdictTable shows each remedy once below the table, and in a column when wide", () => {
   const verdicts = networkVerdicts("prod", [report("a", [missing]), report("b", [missing]), report("c", [ready])]);
-  const table = verdictTable(verdicts, false);
+  const table = verdictTable(verdicts, { isWide: false });
   expect(table).toMatch(/a +vms\/prod +not-ready +missing host bridge br-prod/u);
   expect(table.match(/→ create what is missing/gu)).toHaveLength(1);
-  expect(verdictTable(verdicts, true)).toContain("REMEDY");
+  expect(verdictTable(verdicts, { isWide: true })).toContain("REMEDY");
 });
 
 test("withDryRun: only a dry run that passed lets a ready network pass, and the table says where it failed", () => {
@@ -85,11 +85,11 @@ test("withDryRun: only a dry run that passed lets a ready network pass, and the 
   if (a === undefined || b === undefined || c === undefined) throw new Error("There are three");
   const verdicts = [withDryRun(a, passed), withDryRun(b, failed), withDryRun(c, undefined)];
   expect(verdicts.map(isPassed)).toEqual([true, false, false]);
-  const text = verdictTable(verdicts, false, true);
+  const text = verdictTable(verdicts, { isWide: false, isDryRun: true });
   expect(text).toMatch(/^NODE +NETWORK +STATE +DRY RUN +WHY\n/u);
   expect(text).toMatch(/a +vms\/prod +ready +passed/u);
   expect(text).toMatch(/b +vms\/prod +ready +failed at ADD +no IP addresses/u);
   expect(text).toMatch(/c +vms\/prod +not-ready +not tried +missing host bridge br-prod/u);
   expect(text).toContain("→ free some\n");
-  expect(verdictTable(verdicts, true, true)).toMatch(/passed +- +10\.1\.0\.2 +90 ms/u);
+  expect(verdictTable(verdicts, { isWide: true, isDryRun: true })).toMatch(/passed +- +10\.1\.0\.2 +90 ms/u);
 });

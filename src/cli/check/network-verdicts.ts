@@ -2,6 +2,7 @@ import type { NetworkReadyView } from "../../wire/node-view.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { renderTable } from "../terminal/table.ts";
 import { dryRunWord, type DryRunResult } from "./dry-run-result.ts";
+import type { FailOn } from "../fail-on.ts";
 import { hintFor } from "./network-lines.ts";
 import type { NodeReport } from "./node-report.ts";
 
@@ -30,6 +31,11 @@ export function isPassed({ state, dryRun }: NetworkVerdict): boolean {
   return state === "ready" && (dryRun === undefined || dryRun.state === "passed");
 }
 
+/** A network that is ready and has reasons is in doubt, which is a warning. */
+export function isGood(verdict: NetworkVerdict, failOn: FailOn): boolean {
+  return isPassed(verdict) && (failOn === "error" || verdict.reasons.length === 0);
+}
+
 /** The verdict of the rules, then of the dry run. */
 export function withDryRun(verdict: NetworkVerdict, dryRun: DryRunResult | undefined): NetworkVerdict {
   if (dryRun === undefined) return verdict;
@@ -43,7 +49,16 @@ export function isUnknownEverywhere(verdicts: readonly NetworkVerdict[]): boolea
   return verdicts.every(({ state }) => state === "absent" || state === "away") && verdicts.some(isAbsent);
 }
 
-export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolean, isDryRun = false): string {
+interface TableOptions {
+  readonly isWide: boolean;
+  readonly isDryRun?: boolean;
+  readonly failOn?: FailOn;
+}
+
+export function verdictTable(
+  verdicts: readonly NetworkVerdict[],
+  { isWide, isDryRun = false, failOn = "error" }: TableOptions,
+): string {
   const head = [
     ...["NODE", "NETWORK", "STATE", ...(isDryRun ? ["DRY RUN"] : []), "WHY"],
     ...(isWide ? [...(isDryRun ? ["ADDRESSES", "TOOK"] : []), "REMEDY"] : []),
@@ -54,7 +69,7 @@ export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolea
     ...(isWide && isDryRun ? [dryRun?.addresses.join(", ") ?? "", tookText(dryRun)] : []),
     ...(isWide ? [hint] : []),
   ]);
-  const remedies = [...new Set(verdicts.filter((verdict) => !isPassed(verdict)).map(({ hint }) => hint))];
+  const remedies = [...new Set(verdicts.filter((verdict) => !isGood(verdict, failOn)).map(({ hint }) => hint))];
   const below = isWide ? [] : remedies.filter((hint) => hint !== "").map((hint) => `→ ${hint}\n`);
   return `${renderTable(head, rows)}${below.join("")}`;
 }
