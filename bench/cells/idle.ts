@@ -9,9 +9,9 @@ import { stormPods } from "../storm/pods.ts";
 const pods = 250;
 const networks = 50;
 /** Mostly pages of the program's file, of which the kernel maps more or fewer (docs/measurements.md, 0025). */
-const rssMib = 34;
-/** What nobody else shares and the kernel cannot take back. */
-const anonMib = 10;
+const rssMib = 32;
+/** Pages that the daemon shares with no other process and that the kernel cannot drop. */
+const anonMib = 14;
 /** By then the daemon has read its lists and collected garbage. */
 const settleMs = 20_000;
 

@@ -141,7 +141,7 @@ export const lintCodes = {
     severity: "warning",
     title: "host-local serves one node only",
     means:
-      "host-local keeps its leases on each node. On a network that several nodes share, as behind macvlan, every node gives the same addresses from the start, and two pods have one address. For a bridge it is a note: it is a fault only if the bridge has an uplink.",
+      "host-local keeps its leases on each node. On a network that several nodes share, as behind macvlan, every node gives the same addresses from the start, and two pods have one address. For a bridge it is a note: it is a fault only if the bridge has an uplink. There is no finding for a bridge with a gateway or with the annotation levee.dev/uplink: none.",
     todo: "Use whereabouts or DHCP, or one definition with a range of its own for each node. With one node, or pinned pods, nothing is wrong.",
   },
   LVN0503: {

@@ -1,4 +1,4 @@
-import { resourceNameAnnotation } from "../base/annotations.ts";
+import { resourceNameAnnotation, uplinkAnnotation } from "../base/annotations.ts";
 import { integerMember, isTrueMember, textMember, type ObjectNode } from "./json-node.ts";
 import type { ReadNetwork } from "./read-network.ts";
 
@@ -67,14 +67,15 @@ function splitLink(name: string, vlan: number): LinkPlace {
   return dotted !== null && vlan === 0 ? { link: dotted[1] ?? "", id: Number(dotted[2]) } : { link: name, id: vlan };
 }
 
-function bridgeSegment(node: ObjectNode): NetworkSegment {
+function bridgeSegment(node: ObjectNode, annotations: Readonly<Record<string, string>>): NetworkSegment {
   const name = textMember(node, "bridge") ?? "cni0";
   const vlan = integerMember(node, "vlan") ?? 0;
   const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isTrueMember(node, key));
+  const isLocal = isRouted || annotations[uplinkAnnotation] === "none";
   return {
     key: `bridge ${name} ${vlan}`,
     text: withVlan(`the bridge ${name}`, vlan),
-    isShared: isRouted ? "no" : "maybe",
+    isShared: isLocal ? "no" : "maybe",
   };
 }
 

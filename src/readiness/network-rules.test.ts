@@ -35,7 +35,6 @@ describe("judgeNetwork", () => {
       reasons,
       gates: reasons,
     });
-    expect(judgeNetwork("a/b", needsOf("br-unseen"), host)).toMatchObject({ state: "ready", reasons: [] });
     const open = judgeNetwork("a/b", needsOf("br-alone", { isOpen: true }), host);
     expect(open).toEqual({ network: "a/b", state: "ready", reasons });
     expect(networksCheck([open])).toMatchObject({ state: "ok", detail: "1 ready, 1 without an uplink" });
@@ -106,6 +105,33 @@ describe("judgeNetwork", () => {
   test("is unknown where no hand could look, unless something is surely missing", () => {
     expect(judgeNetwork("a/b", [{ programs: ["unseen"], links: [] }], host).state).toBe("unknown");
     expect(judgeNetwork("a/b", [{ programs: ["unseen", "other"], links: [] }], host).state).toBe("not-ready");
+  });
+});
+
+describe("judgeNetwork about uplinks", () => {
+  test("is unknown, and no gate, with a bridge whose uplinks no hand could see, unless the site leaves that open", () => {
+    const needs = { programs: ["bridge"], links: [], bridge: { bridge: "br-unseen" } };
+    const unknown = judgeNetwork("a/b", [needs], host);
+    const reasons = ["the ports of host bridge br-unseen were not seen"];
+    expect(unknown).toEqual({ network: "a/b", state: "unknown", reasons });
+    expect(networksCheck([unknown])).toMatchObject({ state: "ok", detail: "0 ready, 1 not checked yet" });
+    const ready = { network: "a/b", state: "ready", reasons: [] } as const;
+    expect(judgeNetwork("a/b", [{ ...needs, isOpen: true }], host)).toEqual(ready);
+    expect(judgeNetwork("a/b", [{ programs: ["bridge"], links: [] }], host)).toEqual(ready);
+    // Before the first look there is nothing to say.
+    const unlooked = { ...host, hasLink: () => undefined };
+    expect(judgeNetwork("a/b", [needs], unlooked)).toEqual({ network: "a/b", state: "unknown", reasons: [] });
+  });
+
+  test("is not ready, which is a gate, with an interface of the bridge's name that is no bridge", () => {
+    const needs = [{ programs: ["bridge"], links: [], bridge: { bridge: "br-lan" } }];
+    const reasons = ["missing host bridge br-lan (the interface br-lan is not a bridge)"];
+    expect(judgeNetwork("a/b", needs, { ...host, uplinks: () => "no-bridge" })).toEqual({
+      network: "a/b",
+      state: "not-ready",
+      reasons,
+      gates: reasons,
+    });
   });
 });
 

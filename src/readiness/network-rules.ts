@@ -1,14 +1,17 @@
 import { passed, warned, type Check } from "./check.ts";
 import { masterProblems, type LinkFacts, type LinkNeed } from "./master-rules.ts";
-import { bridgeProblem, type BridgeNeed, type UplinkFacts } from "./uplink-rules.ts";
+import { judgeUplink, type BridgeNeed, type BridgePorts } from "./uplink-rules.ts";
 
 /** Whether pods can be attached to one network on this node. */
 export interface NetworkReadiness {
   /** `namespace/name`, or the primary network's own name. */
   readonly network: string;
-  /** `unknown`: no hand has looked at the host yet. */
+  /** `unknown`: no hand has looked at the host yet, or not at all of it. */
   readonly state: "ready" | "not-ready" | "unknown";
-  /** One phrase per missing thing, such as `missing host bridge br-prod`; for a ready network, its doubts. */
+  /**
+   * One phrase per missing thing, such as `missing host bridge br-prod`; for a ready network, its doubts; for an unknown
+   * one, what a hand looked for and did not see.
+   */
   readonly reasons: readonly string[];
   /** The reasons for which ADD is refused, because the plugin would succeed and the pod would reach nothing. */
   readonly gates?: readonly string[];
@@ -55,7 +58,7 @@ export interface HostFacts {
   /** Whether a file of any kind is at this path. */
   readonly hasFile: (path: string) => boolean | undefined;
   /** The ports of a bridge that do not lead to a pod. */
-  readonly uplinks: (bridge: string) => readonly UplinkFacts[] | undefined;
+  readonly uplinks: (bridge: string) => BridgePorts;
   /** Whether a bridge that exists filters VLANs. */
   readonly filtersVlans: (bridge: string) => boolean | undefined;
 }
@@ -64,6 +67,8 @@ export interface HostFacts {
  * A network is ready when nothing it needs is missing. Its bridge must exist, although the bridge plugin would create
  * one: a bridge created that way has no uplink, and the pod would reach nothing. On a bridge that does not filter VLANs
  * the plugin still succeeds, and the pod's traffic leaves untagged, in another VLAN.
+ *
+ * An uplink that the hand could not see makes the network unknown and is no gate: pods wait only for what is missing.
  */
 export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], host: HostFacts): NetworkReadiness {
   const needs = needsIn(plugins, host);
@@ -71,7 +76,9 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
   const gates = unique(plugins.flatMap((plugin) => (plugin.isOpen === true ? [] : bridgeReasons(plugin, host))));
   const reasons = unique([...missing, ...plugins.flatMap((plugin) => unfit(plugin, host)), ...gates]);
   if (reasons.length > 0) return { network, state: "not-ready", reasons, ...(gates.length === 0 ? {} : { gates }) };
-  if (needs.some(({ has }) => has === undefined)) return { network, state: "unknown", reasons };
+  const unseen = unique(plugins.flatMap((plugin) => (plugin.isOpen === true ? [] : unseenUplink(plugin, host))));
+  if (unseen.length > 0 || needs.some(({ has }) => has === undefined))
+    return { network, state: "unknown", reasons: unseen };
   const doubts = plugins.flatMap((plugin) => (plugin.isOpen === true ? bridgeReasons(plugin, host) : []));
   return { network, state: "ready", reasons: unique(doubts) };
 }
@@ -115,9 +122,7 @@ function unfit({ programs, cniVersion, links }: PluginNeeds, host: HostFacts): r
 function bridgeReasons({ bridge, vlanBridges = [] }: PluginNeeds, host: HostFacts): readonly string[] {
   const unfiltered = vlanBridges.filter((name) => host.filtersVlans(name) === false);
   return [
-    ...(bridge === undefined
-      ? []
-      : [missingBridge(bridge, host) ?? bridgeProblem(bridge, host.uplinks(bridge.bridge))]),
+    ...(bridge === undefined ? [] : [missingBridge(bridge, host) ?? missingUplink(bridge, host)]),
     ...unfiltered.map(
       (name) => `host bridge ${name} does not filter VLANs (ip link set ${name} type bridge vlan_filtering 1)`,
     ),
@@ -126,6 +131,18 @@ function bridgeReasons({ bridge, vlanBridges = [] }: PluginNeeds, host: HostFact
 
 function missingBridge({ bridge }: BridgeNeed, host: HostFacts): string | undefined {
   return host.hasLink(bridge) === false ? `missing host bridge ${bridge}` : undefined;
+}
+
+function missingUplink(need: BridgeNeed, host: HostFacts): string | undefined {
+  const verdict = judgeUplink(need, host.uplinks(need.bridge));
+  return verdict.state === "missing" ? verdict.reason : undefined;
+}
+
+/** Nothing about a bridge that no hand has looked for. */
+function unseenUplink({ bridge }: PluginNeeds, host: HostFacts): readonly string[] {
+  if (bridge === undefined || host.hasLink(bridge.bridge) !== true) return [];
+  const verdict = judgeUplink(bridge, host.uplinks(bridge.bridge));
+  return verdict.state === "unseen" ? [verdict.reason] : [];
 }
 
 /** Two hosts with one address: ARP decides which of them is reached. */
@@ -157,7 +174,7 @@ export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   if (missing.length === 0) {
     const unknown = networks.filter(({ state }) => state === "unknown").length;
     const isTaken = (reason: string): boolean => reason.startsWith(takenStart);
-    const alone = networks.filter(({ reasons }) => !reasons.every(isTaken)).length;
+    const alone = networks.filter(({ state, reasons }) => state === "ready" && !reasons.every(isTaken)).length;
     const taken = networks.filter(({ reasons }) => reasons.some(isTaken)).length;
     const more = [
       unknown === 0 ? "" : `, ${unknown} not checked yet`,

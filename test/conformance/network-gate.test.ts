@@ -236,6 +236,24 @@ test("uplinkGate 0 leaves the bridge to the plugin, as Multus does", async () =>
   expectSilence(await lab.cni("DEL", call));
 });
 
+test("with uplinkGate 0 an annotation that names an uplink or a VLAN closes the gate for its network", async () => {
+  await using lab = await startNode({ settings: { uplinkGate: 0 } });
+  await lab.startHand();
+  using site = new Site(lab);
+  await siteNetwork(lab, site, { "levee.dev/uplink": site.uplink });
+  const call = callOf(lab, "a");
+  expect(errorOf(await lab.cni("ADD", call)).msg).toContain(`missing host bridge ${site.bridge}`);
+  expect(site.isThere).toBe(false);
+  site.makeBridge();
+  await Bun.sleep(1_100);
+  expect(errorOf(await lab.cni("ADD", call)).msg).toContain(`lacks its uplink ${site.uplink}`);
+  site.makeUplink();
+  await Bun.sleep(1_100);
+  resultOf(await lab.cni("ADD", call));
+  expectSilence(await lab.cni("DEL", call));
+  expect(await leftovers(lab)).toEqual([]);
+}, 30_000);
+
 test("the resident hand asks programs for their versions, and looks at state, MTU and role of a master", async () => {
   await using lab = await startNode(gated);
   for (const name of ["bridge", "macvlan"]) await symlink(`${distributionPlugins}/${name}`, lab.path("bin", name));

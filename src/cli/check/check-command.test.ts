@@ -148,3 +148,29 @@ describe("levee check node", () => {
     expect(err).toContain(message);
   });
 });
+
+describe("levee check network", () => {
+  test("passes a network in doubt, and fails it with --fail-on warning", async () => {
+    const reasons = ["host address 10.1.0.9 of br0 is in the network's range"];
+    const networks = [{ network: "prod/lan", state: "ready", reasons }] as const;
+    const kubeconfig = await apiServer(({ url }, response) => {
+      const nodes = { metadata: {}, items: [{ metadata: { name: "worker-1" } }] };
+      const said = { node: aNode(), checks: someChecks({ networks, networksTotal: 1 }) };
+      response.end(JSON.stringify(url.pathname === "/api/v1/nodes" ? nodes : said));
+    });
+    const check = async (...more: readonly string[]): Promise<{ status: number; out: string; err: string }> => {
+      const argv = ["check", "network", "prod/lan", "--all", "--kubeconfig", kubeconfig, ...more];
+      const shell = fakeShell({ argv });
+      return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
+    };
+    expect((await check()).status).toBe(0);
+    expect((await check("--fail-on", "error")).status).toBe(0);
+    const { status, out, err } = await check("--fail-on", "warning");
+    expect(status).toBe(1);
+    expect(out).toContain("→ exclude the host's address from the network's range");
+    expect(err).toBe("Error: The network is not ready or is in doubt on 1 of 1 node (check-failed)\n");
+    expect(JSON.parse((await check("--fail-on", "warning", "-o", "json")).out)).toMatchObject({ isGood: false });
+    expect((await check("--fail-on", "never")).status).toBe(2);
+    expect((await check("--wait")).status).toBe(2);
+  });
+});

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { askReports, type NodeOptions } from "./ask-reports.ts";
 import { tryNetworks } from "./try-networks.ts";
-import { isPassed, isUnknownEverywhere, networkVerdicts, verdictTable } from "./network-verdicts.ts";
+import { isGood, isUnknownEverywhere, networkVerdicts, verdictTable } from "./network-verdicts.ts";
 import { thisNode } from "./this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
+import { failOnOf } from "../fail-on.ts";
 import { metricsPortDefault } from "../cluster/port-option.ts";
 import { plural } from "../terminal/plural.ts";
 import { print } from "../terminal/print.ts";
@@ -14,7 +15,7 @@ import type { Shell } from "../shell.ts";
 interface NetworkOptions extends NodeOptions {
   readonly node?: readonly string[];
   readonly wait?: boolean;
-  readonly failOn?: string;
+  readonly failOn: string;
   readonly dryRun?: boolean;
 }
 
@@ -26,6 +27,7 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
     .option("--node <name...>", "nodes of the cluster to ask; without it and --all, this machine")
     .option("-a, --all", "ask every node of the cluster")
     .option("--dry-run", "also attach, check and detach the network in a throwaway namespace of each node")
+    .option("--fail-on <what>", "warning or error: the least severe result that fails the command", "error")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
     .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
     .option("--context <name>", "context in the kubeconfig")
@@ -36,22 +38,21 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
         "With --dry-run it then tries the network where it is ready: a real ADD, CHECK and DEL, which takes an address",
         "for a moment. One at a time on a node, and not while its pods wait for their networks.",
         "Exit status 0 only if the network is ready on every node that was asked, and passed with --dry-run.",
-        "A doubt, such as an address of the host in the range, does not fail it: STATE is ready, and WHY names the doubt.",
+        "A doubt, such as an address of the host in the range, is a warning: STATE is ready, WHY names the doubt, and",
+        "only --fail-on warning fails for it.",
         examples(
           "levee check network kubevirt-vms/prod-vlan57 --all",
           "levee check network prod-vlan57 --node worker-1 worker-2 -o wide",
-          "levee check network kubevirt-vms/prod-vlan57 --all --dry-run",
+          "levee check network kubevirt-vms/prod-vlan57 --all --dry-run --fail-on warning",
         ),
       ].join("\n"),
     );
   command.action(async (name: string) => {
     // Commander gives the options that `levee check` also has to that command.
     const options = command.optsWithGlobals<NetworkOptions>();
-    if (options.wait === true || options.failOn !== "error")
-      throw usageFailure(
-        "Cannot use --wait or --fail-on with a network: they are options of levee check",
-        command.name(),
-      );
+    if (options.wait === true)
+      throw usageFailure("Cannot use --wait with a network: it is an option of levee check", command.name());
+    const failOn = failOnOf(options.failOn);
     const context = contextOf(command, shell);
     const names = options.node ?? [];
     const isCluster = options.all === true || names.length > 0;
@@ -62,17 +63,15 @@ export function addCheckNetwork(check: Command, shell: Shell): void {
     const isDryRun = options.dryRun === true;
     const verdicts = isDryRun ? await tryNetworks(context, ruled, { ...options, isCluster }) : ruled;
     print(shell.stdout, context.settings.output, {
-      value: { isGood: verdicts.every(isPassed), nodes: verdicts },
-      text: () => verdictTable(verdicts, false, isDryRun),
-      wide: () => verdictTable(verdicts, true, isDryRun),
+      value: { isGood: verdicts.every((verdict) => isGood(verdict, failOn)), nodes: verdicts },
+      text: () => verdictTable(verdicts, { isWide: false, isDryRun, failOn }),
+      wide: () => verdictTable(verdicts, { isWide: true, isDryRun, failOn }),
     });
     if (isUnknownEverywhere(verdicts))
       throw new CommandFailure("network-unknown", `Cannot check ${name}: no node that answered knows such a network`);
-    const bad = new Set(verdicts.filter((verdict) => !isPassed(verdict)).map(({ node }) => node)).size;
+    const bad = new Set(verdicts.filter((verdict) => !isGood(verdict, failOn)).map(({ node }) => node)).size;
+    const what = `${isDryRun ? "did not pass" : "is not ready"}${failOn === "warning" ? " or is in doubt" : ""}`;
     if (bad > 0)
-      throw new CommandFailure(
-        "check-failed",
-        `The network ${isDryRun ? "did not pass" : "is not ready"} on ${bad} of ${plural(reports.length, "node")}`,
-      );
+      throw new CommandFailure("check-failed", `The network ${what} on ${bad} of ${plural(reports.length, "node")}`);
   });
 }

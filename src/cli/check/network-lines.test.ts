@@ -52,8 +52,27 @@ test.each([
   ["a daemon", { hasFile: () => false }, "failed: start that daemon on this node"],
   ["a bridge's filter", { filtersVlans: () => false }, "failed: turn the filter on, and let the bridge's uplink carry"],
   ["a bridge's uplink", { uplinks: () => [] }, "failed: mend the bridge's uplink, or annotate"],
+  ["an uplink's carrier", { uplinks: () => [{ name: "eth0", isUp: false }] }, "failed: mend the bridge's uplink, or"],
+  [
+    "a look at an uplink",
+    { uplinks: () => [{ name: "eth0", isUp: undefined }] },
+    "warning: roll out the resident hand",
+  ],
+  ["a look at a bridge", { uplinks: () => undefined }, "warning: roll out the resident hand of the daemon's version"],
 ])("networkLines says what to do when %s is missing, and nothing else", (_what, host, start) => {
   const line = lineOn(host);
   expect(line).toStartWith(start);
   expect(line).not.toContain(";");
+});
+
+test("networkLines names a network that is unknown because its uplink was not seen, and does not call it ready", () => {
+  const networks = [judgeNetwork("default/lan", [needs], { ...wholeHost, uplinks: () => undefined })];
+  const answer = { networks, networksTotal: 1, checks: [], nodeName: "", isReady: true, shimSoftware: "" };
+  expect(networkLines(answer).map(({ state, name, detail }) => `${state} ${name} ${detail}`)).toEqual([
+    "warning default/lan unknown: the ports of host bridge br0 were not seen",
+  ]);
+});
+
+test("networkLines says what to do about an interface of the bridge's name that is no bridge", () => {
+  expect(lineOn({ uplinks: () => "no-bridge" })).toContain("; rename that interface, or name another bridge");
 });

@@ -10,12 +10,14 @@ export function networkLines(answer: ChecksAnswer): readonly CheckLine[] {
   const { networks, networksTotal } = answer;
   const broken = networks.filter(({ state }) => state === "not-ready");
   const doubtful = networks.filter(({ state, reasons }) => state === "ready" && reasons.length > 0);
-  const unknown = networks.filter(({ state }) => state === "unknown").length;
-  const ready = networksTotal - broken.length - unknown;
+  const unseen = networks.filter(({ state, reasons }) => state === "unknown" && reasons.length > 0);
+  const unknown = networks.filter(({ state, reasons }) => state === "unknown" && reasons.length === 0).length;
+  const ready = networksTotal - broken.length - unseen.length - unknown;
   return [
     ...listed(broken, "failed", "not ready"),
+    ...listed(unseen, "warning", "unknown"),
     ...listed(doubtful, "warning", "ready, but"),
-    ...(unknown === 0 ? [] : [unseen(unknown, answer)]),
+    ...(unknown === 0 ? [] : [unlooked(unknown, answer)]),
     ...(ready === 0 ? [] : [line("ok", "networks", `${ready} ready on this node${lookedText(answer)}`)]),
   ];
 }
@@ -23,19 +25,19 @@ export function networkLines(answer: ChecksAnswer): readonly CheckLine[] {
 function listed(
   networks: ChecksAnswer["networks"],
   state: "failed" | "warning",
-  verdict: "not ready" | "ready, but",
+  verdict: "not ready" | "unknown" | "ready, but",
 ): readonly CheckLine[] {
   const lines = networks
     .slice(0, linesMax)
     .map(({ network, reasons }) =>
-      line(state, network, `${verdict}${state === "failed" ? ":" : ""} ${reasons.join(", ")}`, hintFor(reasons)),
+      line(state, network, `${verdict}${verdict === "ready, but" ? "" : ":"} ${reasons.join(", ")}`, hintFor(reasons)),
     );
   const left = networks.length - lines.length;
   return left === 0 ? lines : [...lines, line(state, "networks", `${left} more are ${verdict.replace(", but", "")}`)];
 }
 
 /** A daemon that has just started may not have looked yet, which is no fault. */
-function unseen(count: number, { checks, networksAgeMs }: ChecksAnswer): CheckLine {
+function unlooked(count: number, { checks, networksAgeMs }: ChecksAnswer): CheckLine {
   const hasHand = checks.some(({ name, state }) => name === "hand" && state === "ok");
   if (hasHand && networksAgeMs === undefined)
     return line(
@@ -70,9 +72,14 @@ const hints: readonly (readonly [RegExp, string])[] = [
     / does not filter VLANs /u,
     "turn the filter on, and let the bridge's uplink carry the VLAN (bridge vlan add dev UPLINK vid VLAN)",
   ],
+  [/ is not a bridge\)$/u, "rename that interface, or name another bridge in the network's configuration"],
+  [
+    / (?:was|were) not seen$/u,
+    "roll out the resident hand of the daemon's version and repeat a minute later. It looks at the first 64 bridges of a node, and pods start without this look",
+  ],
   [/^host address /u, "exclude the host's address from the network's range, or give the host another one"],
   [
-    / uplink /u,
+    /(?:^| )uplink (?!.* was not seen$)/u,
     "mend the bridge's uplink, or annotate the network with levee.dev/uplink=none if its pods only need to reach each other on this node",
   ],
 ];

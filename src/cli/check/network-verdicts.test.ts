@@ -44,17 +44,31 @@ test("a network that no node knows is told from one that some nodes lack", () =>
   expect(isUnknownEverywhere(networkVerdicts("vms/none", [report("b", undefined)]))).toBe(false);
 });
 
-test("a node with more networks than its answer holds names the ones with trouble, so the others are ready", () => {
-  expect(networkVerdicts("vms/prod", [report("a", [missing]), report("b", [], 1_500)])[1]?.state).toBe("ready");
-  expect(networkVerdicts("vms/typo", [report("b", [], 1_500)])[0]?.state).toBe("absent");
+test("a network that a long answer does not name is unknown, whether another node names it or not", () => {
+  const reports = [report("a", [missing]), report("b", [{ ...missing, network: "vms/other" }], 1_500)];
+  const [, untold] = networkVerdicts("vms/prod", reports);
+  const reasons = ["the node told of 1 of 1500 networks, and not of this one"];
+  expect(untold).toMatchObject({ node: "b", state: "unknown", reasons });
+  expect(untold?.hint).toContain("a NetworkReadiness object");
+  const everywhere = networkVerdicts("vms/typo", [report("b", [missing], 1_500)]);
+  expect(everywhere).toMatchObject([{ state: "unknown" }]);
+  expect(isUnknownEverywhere(everywhere)).toBe(false);
+});
+
+test("a network whose uplink the hand could not see is unknown, with what it did not see and what to do", () => {
+  const reasons = ["the ports of host bridge br-prod were not seen"];
+  const [verdict] = networkVerdicts("vms/prod", [report("a", [{ ...ready, state: "unknown", reasons }])]);
+  expect(verdict).toMatchObject({ state: "unknown", reasons });
+  expect(verdict?.hint).toStartWith("roll out the resident hand");
+  expect(verdict?.hint).not.toContain("mend the bridge's uplink");
 });
 
 test("verdictTable shows each remedy once below the table, and in a column when wide", () => {
   const verdicts = networkVerdicts("prod", [report("a", [missing]), report("b", [missing]), report("c", [ready])]);
-  const table = verdictTable(verdicts, false);
+  const table = verdictTable(verdicts, { isWide: false });
   expect(table).toMatch(/a +vms\/prod +not-ready +missing host bridge br-prod/u);
   expect(table.match(/→ create what is missing/gu)).toHaveLength(1);
-  expect(verdictTable(verdicts, true)).toContain("REMEDY");
+  expect(verdictTable(verdicts, { isWide: true })).toContain("REMEDY");
 });
 
 test("withDryRun: only a dry run that passed lets a ready network pass, and the table says where it failed", () => {
@@ -71,11 +85,11 @@ test("withDryRun: only a dry run that passed lets a ready network pass, and the 
   if (a === undefined || b === undefined || c === undefined) throw new Error("There are three");
   const verdicts = [withDryRun(a, passed), withDryRun(b, failed), withDryRun(c, undefined)];
   expect(verdicts.map(isPassed)).toEqual([true, false, false]);
-  const text = verdictTable(verdicts, false, true);
+  const text = verdictTable(verdicts, { isWide: false, isDryRun: true });
   expect(text).toMatch(/^NODE +NETWORK +STATE +DRY RUN +WHY\n/u);
   expect(text).toMatch(/a +vms\/prod +ready +passed/u);
   expect(text).toMatch(/b +vms\/prod +ready +failed at ADD +no IP addresses/u);
   expect(text).toMatch(/c +vms\/prod +not-ready +not tried +missing host bridge br-prod/u);
   expect(text).toContain("→ free some\n");
-  expect(verdictTable(verdicts, true, true)).toMatch(/passed +- +10\.1\.0\.2 +90 ms/u);
+  expect(verdictTable(verdicts, { isWide: true, isDryRun: true })).toMatch(/passed +- +10\.1\.0\.2 +90 ms/u);
 });

@@ -2,6 +2,7 @@ import type { NetworkReadyView } from "../../wire/node-view.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { renderTable } from "../terminal/table.ts";
 import { dryRunWord, type DryRunResult } from "./dry-run-result.ts";
+import type { FailOn } from "../fail-on.ts";
 import { hintFor } from "./network-lines.ts";
 import type { NodeReport } from "./node-report.ts";
 
@@ -23,11 +24,16 @@ export function networkVerdicts(name: string, reports: readonly NodeReport[]): r
   const known = new Set(reports.flatMap(({ networks = [] }) => networks.map(({ network }) => network)));
   const meant = [...known].filter((network) => isMeant(network, name)).toSorted();
   const asked = meant.length === 0 ? [name] : meant;
-  return asked.flatMap((network) => reports.map((report) => verdictOn(network, report, known.has(network))));
+  return asked.flatMap((network) => reports.map((report) => verdictOn(network, report)));
 }
 
 export function isPassed({ state, dryRun }: NetworkVerdict): boolean {
   return state === "ready" && (dryRun === undefined || dryRun.state === "passed");
+}
+
+/** A network that is ready and has reasons is in doubt, which is a warning. */
+export function isGood(verdict: NetworkVerdict, failOn: FailOn): boolean {
+  return isPassed(verdict) && (failOn === "error" || verdict.reasons.length === 0);
 }
 
 /** The verdict of the rules, then of the dry run. */
@@ -43,7 +49,16 @@ export function isUnknownEverywhere(verdicts: readonly NetworkVerdict[]): boolea
   return verdicts.every(({ state }) => state === "absent" || state === "away") && verdicts.some(isAbsent);
 }
 
-export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolean, isDryRun = false): string {
+interface TableOptions {
+  readonly isWide: boolean;
+  readonly isDryRun?: boolean;
+  readonly failOn?: FailOn;
+}
+
+export function verdictTable(
+  verdicts: readonly NetworkVerdict[],
+  { isWide, isDryRun = false, failOn = "error" }: TableOptions,
+): string {
   const head = [
     ...["NODE", "NETWORK", "STATE", ...(isDryRun ? ["DRY RUN"] : []), "WHY"],
     ...(isWide ? [...(isDryRun ? ["ADDRESSES", "TOOK"] : []), "REMEDY"] : []),
@@ -54,7 +69,7 @@ export function verdictTable(verdicts: readonly NetworkVerdict[], isWide: boolea
     ...(isWide && isDryRun ? [dryRun?.addresses.join(", ") ?? "", tookText(dryRun)] : []),
     ...(isWide ? [hint] : []),
   ]);
-  const remedies = [...new Set(verdicts.filter((verdict) => !isPassed(verdict)).map(({ hint }) => hint))];
+  const remedies = [...new Set(verdicts.filter((verdict) => !isGood(verdict, failOn)).map(({ hint }) => hint))];
   const below = isWide ? [] : remedies.filter((hint) => hint !== "").map((hint) => `→ ${hint}\n`);
   return `${renderTable(head, rows)}${below.join("")}`;
 }
@@ -71,25 +86,27 @@ function isAbsent({ state }: NetworkVerdict): boolean {
   return state === "absent";
 }
 
-function verdictOn(
-  network: string,
-  { node, networks, networksTotal, sections }: NodeReport,
-  isKnown: boolean,
-): NetworkVerdict {
+function verdictOn(network: string, { node, networks, networksTotal, sections }: NodeReport): NetworkVerdict {
   if (networks === undefined) {
     const failed = sections.flatMap(({ lines }) => lines).find(({ state }) => state !== "ok");
     return { node, network, state: "away", reasons: [failed?.detail ?? "no answer"], hint: failed?.hint ?? "" };
   }
   const found = networks.find((view) => view.network === network);
   if (found !== undefined) return seenVerdict(node, found);
-  // An answer names the first thousand, those with trouble first. A name that no answer has may be a slip of the pen.
-  if (isKnown && networksTotal > networks.length) return { node, network, state: "ready", reasons: [], hint: "" };
+  if (networksTotal > networks.length) return untoldVerdict(network, node, `${networks.length} of ${networksTotal}`);
   const hint = "the node's daemon has not read it yet, or it does not exist";
   return { node, network, state: "absent", reasons: ["the node does not know this network"], hint };
 }
 
+/** An answer names the first thousand, those with trouble first: the network is ready there, or the node lacks it. */
+function untoldVerdict(network: string, node: string, part: string): NetworkVerdict {
+  const reasons = [`the node told of ${part} networks, and not of this one`];
+  const hint = "a NetworkReadiness object for this network has the guard ask each node for it by name (docs/gitops.md)";
+  return { node, network, state: "unknown", reasons, hint };
+}
+
 function seenVerdict(node: string, { network, state, reasons }: NetworkReadyView): NetworkVerdict {
-  if (state === "unknown") {
+  if (state === "unknown" && reasons.length === 0) {
     const hint = "to look at the host, the daemon needs a resident hand of its own version";
     return { node, network, state, reasons: ["no hand has looked at the host"], hint };
   }

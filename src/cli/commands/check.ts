@@ -18,6 +18,7 @@ import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
+import { failOnOf, type FailOn } from "../fail-on.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
@@ -88,12 +89,7 @@ async function checkCluster(context: Context, options: CheckOptions): Promise<vo
   endWith(categories, countsFrom);
 }
 
-function failOnOf(text: string): "warning" | "error" {
-  if (text === "warning" || text === "error") return text;
-  throw usageFailure(`Cannot use ${JSON.stringify(text)} as --fail-on: it must be warning or error`, "--fail-on error");
-}
-
-function troubleOf(categories: readonly Category[], countsFrom: "warning" | "error"): number {
+function troubleOf(categories: readonly Category[], countsFrom: FailOn): number {
   return countLines(categories, "failed") + (countsFrom === "warning" ? countLines(categories, "warning") : 0);
 }
 
@@ -107,7 +103,7 @@ function show({ shell, settings }: Context, categories: readonly Category[]): vo
   });
 }
 
-function endWith(categories: readonly Category[], countsFrom: "warning" | "error"): void {
+function endWith(categories: readonly Category[], countsFrom: FailOn): void {
   if (isClusterAway(categories)) throw clusterAway(categories);
   const count = troubleOf(categories, countsFrom);
   if (count > 0)
@@ -116,6 +112,6 @@ function endWith(categories: readonly Category[], countsFrom: "warning" | "error
     });
 }
 
-function failedText(count: number, countsFrom: "warning" | "error"): string {
+function failedText(count: number, countsFrom: FailOn): string {
   return `${plural(count, "check")} failed${countsFrom === "warning" ? " or warned" : ""}`;
 }

@@ -14,8 +14,8 @@ export const readinessFacts: Readonly<Record<ReadyReason, Explanation>> = {
   },
   NodesNotHeard: {
     means:
-      "No node is known to lack anything, but some have not said anything about this version of the definition: their daemon does not answer, has not read it yet, or has no resident hand.",
-    todo: "Wait a minute. Then levee check node --all shows the nodes whose daemon or hand is missing; the guard reaches the daemons on their metricsPort.",
+      "No node is known to lack anything, but some have not said anything about this version of the definition: their daemon does not answer, has not read it yet, or has no resident hand, or the hand could not see the uplink of the network's bridge.",
+    todo: "Wait a minute. Then levee check network NAME --all says what was not seen where, and levee check node --all shows the nodes whose daemon or hand is missing; the guard reaches the daemons on their metricsPort.",
   },
   NetworkMissing: {
     means: "There is no NetworkAttachmentDefinition of that name in the namespace of the NetworkReadiness.",

@@ -5,6 +5,7 @@ import { unknownCluster, type LintCluster, type LintNetwork } from "../../lint/l
 import type { LintFinding } from "../../lint/lint-finding.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
+import { failOnOf, type FailOn } from "../fail-on.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { paintFor } from "../terminal/paint.ts";
@@ -159,11 +160,6 @@ function givenCluster({ podCidr, serviceCidr, namespaceIsolation }: LintOptions)
   };
 }
 
-function failOnOf(text: string): "warning" | "error" {
-  if (text === "warning" || text === "error") return text;
-  throw usageFailure(`Cannot use ${JSON.stringify(text)} as --fail-on: it must be warning or error`, "--fail-on error");
-}
-
 function show({ shell, settings }: Context, report: LintReport): void {
   print(shell.stdout, settings.output, {
     value: reportValue(report),
@@ -173,7 +169,7 @@ function show({ shell, settings }: Context, report: LintReport): void {
   });
 }
 
-function endWith(report: LintReport, countsFrom: "warning" | "error"): void {
+function endWith(report: LintReport, countsFrom: FailOn): void {
   const [errors, warnings] = [countFindings(report, "error"), countFindings(report, "warning")];
   const counted = errors + (countsFrom === "warning" ? warnings : 0);
   if (counted === 0) return;

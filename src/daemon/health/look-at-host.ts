@@ -7,8 +7,8 @@ import type { PluginVersions } from "./plugin-versions.ts";
 
 /** A node has a few dozen plugins; further names are not looked for. */
 const programsMax = 256;
-/** Each bridge is an order to the hand once a minute; a host has a few. */
-const bridgesMax = 16;
+/** Each bridge is an order to the hand once a minute. A host has a few; with a bridge for each VLAN, some dozen. */
+const bridgesMax = 64;
 /** Per order. */
 const pathsMax = 512;
 
@@ -22,6 +22,8 @@ interface HostQuestion {
   readonly masters: readonly string[];
   /** Bridges that need an uplink. */
   readonly bridges: readonly string[];
+  /** Ports that definitions name as uplinks. */
+  readonly named: ReadonlySet<string>;
   /** Whether the VLAN of an uplink counts. */
   readonly wantsVlans: boolean;
   /** Bridges that must filter VLANs. */
@@ -34,13 +36,13 @@ interface HostQuestion {
 
 /** Has the hand look for programs in the plugin folders, for all interfaces, and for sockets of daemons. */
 export async function lookAtHost(hand: Hand, question: HostQuestion): Promise<HostFacts> {
-  const { programs, folders, versions, masters, bridges, wantsVlans, vlanBridges, sockets, held } = question;
+  const { programs, folders, versions, masters, bridges, named, wantsVlans, vlanBridges, sockets, held } = question;
   const links = hand.supports("links") ? await hand.links("") : undefined;
   const names = new Set([...(links?.names ?? []), ...held]);
   const found = await findPrograms(hand, programs.slice(0, programsMax), folders);
   const there = (wanted: readonly string[]): readonly string[] =>
     wanted.filter((name) => names.has(name)).slice(0, bridgesMax);
-  const uplinks = await findUplinks(hand, there(bridges), wantsVlans);
+  const uplinks = await findUplinks(hand, { bridges: there(bridges), named, wantsVlans });
   const filters = await findVlanFilters(hand, there(vlanBridges));
   const wanted = programs.slice(0, programsMax);
   await versions.ask(hand, new Map(wanted.map((name) => [name, found.get(name)])), folders);

@@ -98,6 +98,11 @@ export class NetworkBook {
     return [...new Set(this.#bridgeNeeds().map(({ bridge }) => bridge))];
   }
 
+  /** Ports that definitions name as uplinks. */
+  namedUplinks(): ReadonlySet<string> {
+    return new Set(this.#bridgeNeeds().flatMap(({ uplink }) => uplink ?? []));
+  }
+
   /** Whether some network says of which VLAN its uplink must be. */
   wantsVlans(): boolean {
     return this.#bridgeNeeds().some(({ vlan }) => vlan !== undefined);

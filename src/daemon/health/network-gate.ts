@@ -5,7 +5,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import { bridgeToLookFor } from "./network-needs.ts";
-import { uplinkWish } from "./uplink-wish.ts";
+import { isGateClosed, uplinkWish } from "./uplink-wish.ts";
 
 /** What the watch of the networks knows; absent before it has started. */
 interface GateSource {
@@ -25,6 +25,7 @@ interface GateSource {
 export class NetworkGate {
   /** Set by the watch, which starts later than the verbs. */
   source: GateSource | undefined;
+  /** For networks whose annotations say nothing. */
   readonly #isOn: boolean;
 
   constructor({ uplinkGate }: Pick<DaemonConfig, "uplinkGate">) {
@@ -36,10 +37,11 @@ export class NetworkGate {
     chains: readonly Chain[],
     definitions: ReadonlyMap<string, NetworkDefinition>,
   ): Promise<void> {
-    if (!this.#isOn) return;
     for (const chain of chains) {
       if (chain.isDefault || !chain.links.some(({ type }) => isBridgeType(type))) continue;
-      const reasons = await this.#reasons(hand, chain, definitions.get(chain.network));
+      const definition = definitions.get(chain.network);
+      if (!isGateClosed(definition?.annotations ?? {}, this.#isOn)) continue;
+      const reasons = await this.#reasons(hand, chain, definition);
       if (reasons.length > 0) throw notReady(chain, reasons);
     }
   }
@@ -67,9 +69,9 @@ export class NetworkGate {
 /** Nothing was looked at yet. */
 const noSource: GateSource = { keptFrom: () => undefined, signsOf: () => [], lookAgain: () => Promise.resolve() };
 
-/** The folders of the chain's bridges in sysfs, unless the site leaves them to the plugin. */
+/** The folders of the chain's bridges in sysfs. Throws for annotations that cannot be used. */
 function bridgesOf({ links }: Chain, annotations: NetworkDefinition["annotations"]): readonly string[] {
-  if (uplinkWish(annotations, true).isNone === true) return [];
+  uplinkWish(annotations, true);
   const bridges = links.flatMap(({ type, stdin }) => (isBridgeType(type) ? (bridgeToLookFor(stdin) ?? []) : []));
   return bridges.map((bridge) => `/sys/class/net/${bridge}/bridge`);
 }

@@ -46,7 +46,7 @@ beforeEach(() => {
   nowMs = 0;
   [definitions, links, programs, events, records] = [[], ["eth0", "br-lan"], ["bridge", "vlan"], [], []];
   [looks, breaths, isTruncated] = [0, 0, false];
-  [ports, addresses] = [{}, []];
+  [ports, addresses] = [{ "br-lan": ["eth1"] }, []];
   filters = {};
   hand = fakeHand();
   primary = () => Promise.resolve(undefined);
@@ -65,6 +65,10 @@ function fakeHand(): Hand {
       const filter = filters[/^\/sys\/class\/net\/(.+)\/bridge$/u.exec(folder)?.[1] ?? ""];
       if (filter !== undefined) {
         const entries = [{ name: "stp_state" }, { name: "vlan_filtering", content: Buffer.from(filter) }];
+        return Promise.resolve({ entries, isTruncated: false });
+      }
+      if (/^\/sys\/class\/net\/eth\d+\/\.$/u.test(folder)) {
+        const entries = [{ name: "operstate", content: Buffer.from("up\n") }];
         return Promise.resolve({ entries, isTruncated: false });
       }
       const found = ports[/^\/sys\/class\/net\/(.+)\/brif$/u.exec(folder)?.[1] ?? ""];
@@ -132,14 +136,6 @@ describe("NetworkWatch", () => {
     ]);
   });
 
-  test("calls a tagged network ready only on a bridge that filters VLANs", async () => {
-    links = ["br-lan", "br-trunk"];
-    filters = { "br-lan": "0\n", "br-trunk": "1\n" };
-    definitions = ["br-lan", "br-trunk"].map((bridge) => network(bridge, { type: "bridge", bridge, vlan: 57 }));
-    await make();
-    expect(watch.networks().map(({ state }) => state)).toEqual(["not-ready", "ready"]);
-  });
-
   test("knows nothing without a hand, and nothing about interfaces that the hand could not list", async () => {
     definitions = [network("vlan57", { type: "bridge", bridge: "br-prod" })];
     hand = undefined;
@@ -159,27 +155,6 @@ describe("NetworkWatch", () => {
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
   });
 
-  test("a bridge that has only pods is not ready for want of an uplink, unless the look failed", async () => {
-    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
-    await make();
-    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
-    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
-    ports["br-lan"] = ["veth0a1b2c3d"];
-    await turn(60_000);
-    const reasons = ["host bridge br-lan has no uplink (ip link set DEVICE master br-lan)"];
-    expect(watch.networks()).toMatchObject([{ state: "not-ready", reasons }]);
-    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
-    ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
-    // A pod that is kept back asks again, and waits for no tick.
-    await watch.lookAgain("prod/lan", definitions[0]);
-    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
-    nowMs += 1_000;
-    await watch.lookAgain("prod/lan", definitions[0]);
-    expect(watch.keptFrom("prod/lan")).toEqual([]);
-    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth1"]);
-    expect(watch.keptFrom("prod/none")).toBeUndefined();
-  });
-
   test("doubts a network whose range has an address of its own bridge, until the address goes", async () => {
     const ipam = { type: "whereabouts", range: "10.1.0.0/24" };
     definitions = [
@@ -189,6 +164,7 @@ describe("NetworkWatch", () => {
     ];
     programs.push("whereabouts");
     links.push("br-wan");
+    ports["br-wan"] = ["eth2"];
     addresses = [
       { ifname: "br-lan", text: "10.1.0.9" },
       { ifname: "eth0", text: "192.0.2.1" },
@@ -220,6 +196,65 @@ describe("NetworkWatch", () => {
   });
 });
 
+describe("NetworkWatch at a bridge", () => {
+  test("calls a tagged network ready only on a bridge that filters VLANs", async () => {
+    links = ["br-lan", "br-trunk"];
+    ports["br-trunk"] = ["eth2"];
+    filters = { "br-lan": "0\n", "br-trunk": "1\n" };
+    definitions = ["br-lan", "br-trunk"].map((bridge) => network(bridge, { type: "bridge", bridge, vlan: 57 }));
+    await make();
+    expect(watch.networks().map(({ state }) => state)).toEqual(["not-ready", "ready"]);
+  });
+
+  test("a bridge whose ports the look could not see makes the network unknown, and keeps no pod back", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    ports = {};
+    await make();
+    const reasons = ["the ports of host bridge br-lan were not seen"];
+    expect(watch.networks()).toMatchObject([{ state: "unknown", reasons }]);
+    expect(watch.wordOn("prod/lan")).toMatchObject({ state: "unknown", reasons });
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge"]);
+  });
+
+  test("a bridge that has only pods is not ready for want of an uplink", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    await make();
+    ports["br-lan"] = ["veth0a1b2c3d"];
+    await turn(60_000);
+    const reasons = ["host bridge br-lan has no uplink (ip link set DEVICE master br-lan)"];
+    expect(watch.networks()).toMatchObject([{ state: "not-ready", reasons }]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
+    ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
+    // A pod that is kept back asks again, and waits for no tick.
+    await watch.lookAgain("prod/lan", definitions[0]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
+    nowMs += 1_000;
+    await watch.lookAgain("prod/lan", definitions[0]);
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth1"]);
+    expect(watch.keptFrom("prod/none")).toBeUndefined();
+  });
+
+  test("the sign of a ready network is the port that made it ready, not the bridge's first one", async () => {
+    const definition = network("lan", { type: "bridge", bridge: "br-lan" });
+    definitions = [{ ...definition, annotations: { "levee.dev/uplink": "eth2" } }];
+    ports["br-lan"] = ["eth1", "eth2"];
+    await make();
+    expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth2"]);
+  });
+
+  test("only doubts a tag on a bridge without a filter where the bridge is meant to lead nowhere", async () => {
+    filters = { "br-lan": "0\n" };
+    const definition = network("lan", { type: "bridge", bridge: "br-lan", vlan: 57 });
+    definitions = [{ ...definition, annotations: { "levee.dev/uplink": "none" } }];
+    await make();
+    const reasons = [expect.stringContaining("does not filter VLANs") as string];
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons }]);
+    expect(watch.keptFrom("prod/lan")).toEqual([]);
+  });
+});
+
 describe("NetworkWatch over time", () => {
   test("looks once a minute, and at once when a definition changes", async () => {
     definitions = [network("a", { type: "bridge", bridge: "br-lan" })];
@@ -231,6 +266,7 @@ describe("NetworkWatch over time", () => {
     expect(looks).toBe(2);
     expect(watch.networks()).toMatchObject([{ reasons: ["missing host bridge br-new"] }]);
     links.push("br-new");
+    ports["br-new"] = ["eth2"];
     await turn(60_000);
     expect(watch.networks()).toMatchObject([{ state: "ready" }]);
     definitions = [];
@@ -249,6 +285,7 @@ describe("NetworkWatch over time", () => {
       "vlan57 NetworkNotReady: Pods cannot be attached on node node-1: missing host bridge br-prod",
     ]);
     links.push("br-prod");
+    ports["br-prod"] = ["eth2"];
     await turn(60_000);
     expect(events.slice(1)).toEqual(["vlan57 NetworkReady: Pods can be attached on node node-1"]);
   });

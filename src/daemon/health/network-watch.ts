@@ -5,6 +5,7 @@ import type { NetworkConf } from "../../cni/network-conf.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
+import { judgeUplink } from "../../readiness/uplink-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { View } from "../../view/view.ts";
@@ -101,10 +102,11 @@ export class NetworkWatch implements Service {
 
   /** Folders of the host that are there as long as a network is as the last look saw it. */
   signsOf(network: string): readonly string[] {
-    const bridges = (this.#book.of(network)?.needs ?? []).flatMap(({ bridge }) => bridge?.bridge ?? []);
-    return bridges.flatMap((bridge) => {
-      const ports = (this.#host.uplinks(bridge) ?? []).map(({ name }) => `/sys/class/net/${bridge}/brif/${name}`);
-      return [`/sys/class/net/${bridge}/bridge`, ...ports.slice(0, 1)];
+    const needs = (this.#book.of(network)?.needs ?? []).flatMap(({ bridge }) => bridge ?? []);
+    return needs.flatMap((need) => {
+      const { port } = judgeUplink(need, this.#host.uplinks(need.bridge));
+      const folder = `/sys/class/net/${need.bridge}`;
+      return [`${folder}/bridge`, ...(port === undefined ? [] : [`${folder}/brif/${port}`])];
     });
   }
 
@@ -162,7 +164,7 @@ export class NetworkWatch implements Service {
     const [programs, bridges, vlanBridges] = [this.#book.programs(), this.#book.bridges(), this.#book.vlanBridges()];
     const [sockets, held] = [this.#book.sockets(), this.#heldDevices()];
     const [wantsVlans, masters, versions] = [this.#book.wantsVlans(), this.#book.masters(), this.#versions];
-    const links = { masters, bridges, wantsVlans, vlanBridges, held };
+    const links = { masters, bridges, named: this.#book.namedUplinks(), wantsVlans, vlanBridges, held };
     this.#host = await lookAtHost(hand, { programs, folders, versions, sockets, ...links });
     const taken = (await hostAddresses()).filter(({ text }) => this.#book.gives(text));
     this.#book.judge(this.#host, await placeAddresses(hand, taken));

@@ -1,17 +1,18 @@
 import { expect, test } from "bun:test";
-import { uplinkWish } from "./uplink-wish.ts";
+import { isGateClosed, uplinkWish } from "./uplink-wish.ts";
 
 const [uplink, vlan] = ["levee.dev/uplink", "levee.dev/uplink-vlan"] as const;
 
 test.each([
   [{}, {}],
-  [{ [uplink]: "none" }, { isNone: true }],
+  [{ [uplink]: "none" }, { isNone: true, isOpen: true }],
   [{ [uplink]: "enp86s0.57" }, { need: { uplink: "enp86s0.57" } }],
   [{ [vlan]: "57" }, { need: { vlan: 57 } }],
   [{ [uplink]: "prod", [vlan]: "57@enp86s0" }, { need: { uplink: "prod", vlan: 57, parent: "enp86s0" } }],
 ] as const)("uplinkWish reads %j", (annotations, wish) => {
   expect(uplinkWish(annotations, true)).toEqual(wish);
-  expect(uplinkWish(annotations, false)).toEqual({ ...wish, isOpen: true });
+  // What a definition says counts, whatever the setting says.
+  expect(uplinkWish(annotations, false)).toEqual(Object.keys(wish).length === 0 ? { isOpen: true } : wish);
 });
 
 test.each([
@@ -25,4 +26,16 @@ test.each([
   [{ [vlan]: "prod" }, 'current value is "prod"'],
 ])("uplinkWish refuses %j with the value", (annotations, words) => {
   expect(() => uplinkWish(annotations, true)).toThrow(words);
+});
+
+test.each([
+  [{}, false, true],
+  [{ [uplink]: "none" }, false, false],
+  [{ [uplink]: "none", [vlan]: "57" }, false, false],
+  [{ [uplink]: "eth1.57" }, true, true],
+  [{ [vlan]: "57" }, true, true],
+  // One that cannot be used is no leave to make an island.
+  [{ [vlan]: "4095" }, true, true],
+] as const)("isGateClosed by %j is %p with the setting off, and %p with it on", (annotations, off, on) => {
+  expect([isGateClosed(annotations, false), isGateClosed(annotations, true)]).toEqual([off, on]);
 });

@@ -41,6 +41,12 @@ describe("judgeReadiness", () => {
     expect(verdict).toMatchObject({ status: "Unknown", reason: "NodesNotHeard", nodes: { notHeard: 1 } });
   });
 
+  test("a node that could not see the network's uplink is not ready, and says so", () => {
+    const reason = "the ports of host bridge br-prod were not seen";
+    const verdict = judged({ a: word("ready"), b: word("ready"), c: word("unknown", [reason]) });
+    expect(verdict).toMatchObject({ status: "Unknown", reason: "NodesNotHeard", unready: [{ node: "c", reason }] });
+  });
+
   test("without a definition and without a node nothing is ready", () => {
     expect(judgeReadiness({ mark: undefined, nodes, wordOf: () => word("ready") })).toMatchObject({
       status: "False",

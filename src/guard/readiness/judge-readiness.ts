@@ -65,9 +65,9 @@ function saidBy(word: NetworkWord | undefined, mark: string): { readonly state: 
   if (word === undefined) return { state: "not-heard", reason: "no daemon of Levee answers on this node" };
   if (word.state === "absent" || word.mark !== mark)
     return { state: "not-heard", reason: "its daemon has not looked at this version of the definition yet" };
-  if (word.state === "unknown")
-    return { state: "not-heard", reason: "its resident hand has not looked at the host yet" };
   const reason = word.reasons.join(", ").slice(0, reasonCharsMax);
+  if (word.state === "unknown")
+    return { state: "not-heard", reason: reason || "its resident hand has not looked at the host yet" };
   return { state: word.state, reason };
 }
 
