@@ -102,7 +102,7 @@ describe("a configuration that the built-in does not know", () => {
     for (const name of ["portmap", "loopback"]) sandbox.plugin(name, "echo program");
     for (const [name, word, command] of [
       ["portmap", "portmap any 1.9.1", "ADD"],
-      ["loopback", "loopback any 1.9.1", "GC"],
+      ["loopback", "loopback any 1.9.1", "VERIFY"],
       ["loopback", "loopback any 0.8.0", "ADD"],
     ] as const) {
       const { env } = order(loopback, []);
@@ -203,6 +203,34 @@ test("VERSION is answered by the built-in only where the word lets it", async ()
   expect(outcome).toMatchObject({ exitCode: 0, builtIn: "1.9.1" });
   expect(JSON.parse(text(outcome.stdout))).toMatchObject({
     supportedVersions: expect.arrayContaining(["1.1.0"]) as unknown,
+  });
+});
+
+describe("GC", () => {
+  const gc = (plugin: PluginType): Partial<RunOrder> => {
+    const attachments = { "cni.dev/valid-attachments": [{ containerID: "c1", ifname: "eth0" }] };
+    // Which address plugin the configuration names is no matter, as upstream's GC asks none.
+    const conf = { cniVersion: "1.1.0", name: "n", type: plugin, ipam: { type: "dhcp" }, ...attachments };
+    const env = { CNI_COMMAND: "GC", CNI_PATH: sandbox.path("bin") };
+    return { env, stdin: JSON.stringify(conf) };
+  };
+
+  test.each(builtinPlugins)("is answered with nothing where no program of %s is, as upstream's answers it", async (name) => {
+    const plugin = name as PluginType;
+    const outcome = await run(plugin, [`${name} absent 1.9.1`], gc(plugin));
+    expect(outcome).toMatchObject({ exitCode: 0, failure: undefined, builtIn: "1.9.1", stderr: "" });
+    expect(text(outcome.stdout)).toBe("");
+  });
+
+  test("goes to the program where there is one, whatever the word says", async () => {
+    sandbox.plugin("bridge", "echo $CNI_COMMAND");
+    const outcome = await run("bridge" as PluginType, ["bridge any 1.9.1"], gc("bridge" as PluginType));
+    expect([text(outcome.stdout), outcome.builtIn]).toEqual(["GC\n", undefined]);
+    expect(outcome.notBuiltIn).toContain("where a program is");
+  });
+
+  test("of another plugin is a missing plugin", async () => {
+    expect(await run("portmap" as PluginType, absent, gc("portmap" as PluginType))).toMatchObject({ failure: "missing" });
   });
 });
 
