@@ -132,6 +132,17 @@ test("a plugin whose IPAM is a program of its own, or of another version, runs a
   expect(existsSync(sandbox.path("leases"))).toBe(false);
 });
 
+test("a built-in for a missing program does not call a host-local of another version", async () => {
+  sandbox.plugin("host-local", "echo ipam");
+  const ipam = { type: "host-local", ranges: [[{ subnet: "10.77.0.0/24" }]] };
+  const stdin = JSON.stringify({ cniVersion: "1.0.0", name: "n", type: "bridge", ipam });
+  const { dev, ino, size, mtimeNs } = statSync(sandbox.path("bin/host-local"), { bigint: true });
+  const words = ["bridge absent 1.9.1", `host-local ${dev}:${ino}:${size}:${mtimeNs} 1.1.1`];
+  const outcome = await run("bridge" as PluginType, words, { stdin });
+  expect(outcome).toMatchObject({ failure: "missing", builtIn: undefined });
+  expect(outcome.notBuiltIn).toContain("its IPAM plugin host-local");
+});
+
 describe("a run of a built-in takes at most 1.5 MiB", () => {
   const up = `lvm${process.pid}`;
   const master = { master: up };
@@ -215,12 +226,15 @@ describe("GC", () => {
     return { env, stdin: JSON.stringify(conf) };
   };
 
-  test.each(builtinPlugins)("is answered with nothing where no program of %s is, as upstream's answers it", async (name) => {
-    const plugin = name as PluginType;
-    const outcome = await run(plugin, [`${name} absent 1.9.1`], gc(plugin));
-    expect(outcome).toMatchObject({ exitCode: 0, failure: undefined, builtIn: "1.9.1", stderr: "" });
-    expect(text(outcome.stdout)).toBe("");
-  });
+  test.each(builtinPlugins)(
+    "is answered with nothing where no program of %s is, as upstream's answers it",
+    async (name) => {
+      const plugin = name as PluginType;
+      const outcome = await run(plugin, [`${name} absent 1.9.1`], gc(plugin));
+      expect(outcome).toMatchObject({ exitCode: 0, failure: undefined, builtIn: "1.9.1", stderr: "" });
+      expect(text(outcome.stdout)).toBe("");
+    },
+  );
 
   test("goes to the program where there is one, whatever the word says", async () => {
     sandbox.plugin("bridge", "echo $CNI_COMMAND");
@@ -230,7 +244,9 @@ describe("GC", () => {
   });
 
   test("of another plugin is a missing plugin", async () => {
-    expect(await run("portmap" as PluginType, absent, gc("portmap" as PluginType))).toMatchObject({ failure: "missing" });
+    expect(await run("portmap" as PluginType, absent, gc("portmap" as PluginType))).toMatchObject({
+      failure: "missing",
+    });
   });
 });
 
