@@ -309,9 +309,10 @@ describe("a built-in that hangs", () => {
     peer.send(encodeRun(7, order(hostLocal, absent, { stdin })));
     await eventually(() => children().length === 1, "the built-in runs");
     const [child = 0] = children();
+    await eventually(() => readdirSync(`/proc/${child}/fd`).length === 4, "it has its pipes and host-local's lock");
+    // A process that has just been forked has the group of its shim.
     const [, , group, session] = (readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1] ?? "").split(" ");
     expect([group, session]).toEqual([String(child), String(shim.pid)]);
-    await eventually(() => readdirSync(`/proc/${child}/fd`).length === 4, "it has its pipes and host-local's lock");
     shim.kill();
     await eventually(() => !isAlive(child), "the built-in is dead");
     free();
