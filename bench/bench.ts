@@ -34,7 +34,7 @@ export class Bench {
   readonly programs: Levee;
   /** Releases of Multus, or the reason why they are missing. */
   readonly peers: readonly (Contender | { readonly label: string; readonly missing: string })[];
-  #smallStorm: StormFigures | undefined;
+  readonly #storms = new Map<number, StormFigures>();
   readonly #floors = new Map<number, Floor>();
 
   private constructor(ground: Ground, options: BenchOptions, peers: Bench["peers"]) {
@@ -68,10 +68,11 @@ export class Bench {
     return { ...outcome, tookMs: outcome.tookMs };
   }
 
-  /** Levee's figures of the usual storm, for comparison with other cells. Measured once. */
-  async smallStorm(measure: () => Promise<StormFigures>): Promise<StormFigures> {
-    this.#smallStorm ??= await measure();
-    return this.#smallStorm;
+  /** Levee's figures of a storm of so many pods, for comparison with other cells. Measured once. */
+  async stormOf(pods: number, measure: () => Promise<StormFigures>): Promise<StormFigures> {
+    const figures = this.#storms.get(pods) ?? (await measure());
+    this.#storms.set(pods, figures);
+    return figures;
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Bench } from "../bench.ts";
 import type { Cell } from "../cell.ts";
 import type { StormFigures } from "../storm/figures.ts";
 import {
+  growthNote,
   growthVerdicts,
   heldVerdict,
   memoryVerdict,
@@ -14,8 +15,8 @@ import { stormCell } from "./storm.ts";
 
 /** Of the time of the plugins alone: with built-in plugins, and with programs. */
 const shares = { usual: { builtIn: 0.5, programs: 1.25 }, large: { builtIn: 0.6, programs: 1.3 } } as const;
-/** How long a critical pod waits at most. With programs it first waits for one of them to end. */
-const vitalMsMax = { builtIn: 150, programs: 500 } as const;
+/** How long a critical pod waits at most, with built-in plugins and with programs. */
+const vitalMsMax = 150;
 const vitalMsAt100m = 300;
 /** Of the ADDs: of the pods that a node can have, and of a storm that is larger than a node. */
 const returnedSharesMax = { usual: 0, large: 0.02 } as const;
@@ -24,7 +25,7 @@ const returnedSharesMax = { usual: 0, large: 0.02 } as const;
 export async function storm219(bench: Bench): Promise<Cell> {
   const wish = { name: "storm219", pods: 219, memoryMib: 50, withPeers: true, withPrograms: true };
   const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
-  await bench.smallStorm(() => Promise.resolve(levee));
+  await bench.stormOf(219, () => Promise.resolve(levee));
   return {
     ...cell,
     verdicts: [
@@ -38,13 +39,8 @@ export async function storm219(bench: Bench): Promise<Cell> {
 }
 
 export async function storm219Cpu(bench: Bench): Promise<Cell> {
-  const { cell, levee } = await stormCell(bench, {
-    name: "storm219cpu",
-    pods: 219,
-    memoryMib: 50,
-    cpuMillis: 100,
-    withPeers: true,
-  });
+  const wish = { name: "storm219cpu", pods: 219, memoryMib: 50, cpuMillis: 100, withPeers: true, withPrograms: true };
+  const { cell, levee, programs } = await stormCell(bench, wish);
   return {
     ...cell,
     verdicts: [
@@ -53,9 +49,9 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
         `${levee.pods} pods at 50Mi and 100m CPU: all attached, no kill, no restart, within 15 s`,
         15_000,
       ),
-      ...vitalVerdicts([levee, undefined], { builtIn: vitalMsAt100m }),
+      ...vitalVerdicts([levee, programs], vitalMsAt100m),
     ],
-    notes: [...cell.notes, ...vitalNotes(levee)],
+    notes: [...cell.notes, ...vitalNotes(levee, programs)],
   };
 }
 
@@ -63,14 +59,15 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
 export async function storm900(bench: Bench): Promise<Cell> {
   const wish = { name: "storm900", pods: 900, memoryMib: 50, withPeers: false, withPrograms: true, watchesSlots: true };
   const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
+  await bench.stormOf(900, () => Promise.resolve(levee));
   return {
     ...cell,
     verdicts: [
       ...shareVerdicts([levee, programs], floorMs, shares.large),
       ...returnedVerdicts([levee, programs], returnedSharesMax.large),
-      ...vitalVerdicts([levee, undefined], { builtIn: vitalMsMax.builtIn }),
+      ...vitalVerdicts([levee, programs], vitalMsMax),
     ],
-    notes: [...cell.notes, ...vitalNotes(levee)],
+    notes: [...cell.notes, ...vitalNotes(levee, programs)],
   };
 }
 
@@ -85,7 +82,11 @@ export async function storm2000(bench: Bench): Promise<Cell> {
     watchesSlots: true,
   };
   const { cell, levee, programs, floorMs } = await stormCell(bench, wish);
-  const small = await bench.smallStorm(() => storm219Alone(bench));
+  const small = await bench.stormOf(219, () => stormAlone(bench, 219));
+  const medium = await bench.stormOf(900, () => stormAlone(bench, 900));
+  const storms = [small, medium, levee];
+  const floors = [];
+  for (const { pods } of storms) floors.push({ pods, runtimeCpuMs: (await bench.floor(pods)).runtimeCpuMs });
   return {
     ...cell,
     verdicts: [
@@ -93,11 +94,12 @@ export async function storm2000(bench: Bench): Promise<Cell> {
       ...returnedVerdicts([levee, programs], returnedSharesMax.large),
       ...growthVerdicts(levee, small),
     ],
+    notes: [...cell.notes, growthNote(storms, floors)],
   };
 }
 
-async function storm219Alone(bench: Bench): Promise<StormFigures> {
-  return (await stormCell(bench, { name: "storm219", pods: 219, memoryMib: 50, withPeers: false })).levee;
+async function stormAlone(bench: Bench, pods: number): Promise<StormFigures> {
+  return (await stormCell(bench, { name: `storm${pods}`, pods, memoryMib: 50, withPeers: false })).levee;
 }
 
 /** No promise: shows how much more memory helps each contender. */

@@ -19,6 +19,8 @@ export interface StormFigures {
   readonly processesMax: number;
   readonly daemonCpuMs: number;
   readonly runtimeMib: number;
+  /** CPU of all shims and their children, and of the bench that calls them. */
+  readonly runtimeCpuMs: number;
   readonly firstError: string;
   readonly attachedAtMs: readonly number[];
   /** Where the storm was asked for it. */
@@ -46,6 +48,7 @@ export function figuresOf(
     processesMax: peaks.processesMax,
     daemonCpuMs: round(peaks.cpuMs),
     runtimeMib: round(outcome.runtimeMib),
+    runtimeCpuMs: round(outcome.runtimeCpuMs),
     firstError: firstError(outcome),
     attachedAtMs: attachTimes(outcome),
   };

@@ -35,6 +35,8 @@ export interface StormOutcome {
   readonly endedMs: number;
   /** Memory of all shims and their children, above that at the start. */
   readonly runtimeMib: number;
+  /** CPU of all shims and their children, and of the callers in this process. */
+  readonly runtimeCpuMs: number;
 }
 
 /** Starts all pods at once, others in the middle, and waits until each is attached or the limit is reached. */
@@ -57,7 +59,7 @@ export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Pr
   await Promise.race([all, aborted(end.signal)]);
   clearTimeout(cut);
   end.abort(new Error("the storm is over"));
-  meter.stop();
+  const { cpuMs: runtimeCpuMs } = meter.stop();
   const records = fleet.records.filter(({ pod }) => pods.includes(pod));
   return {
     fleet,
@@ -67,6 +69,7 @@ export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Pr
     tookMs: lastAttachedMs(records),
     endedMs: fleet.nowMs(),
     runtimeMib: meter.grownMib,
+    runtimeCpuMs,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, perhapsAfter, some } from "./chance.ts";
+import { cniVersion, life, oneIn, perhapsAfter, perhapsLeft, some } from "./chance.ts";
 import { hostLocal, leaseFiles, merged, staticAddresses, wishes } from "./ipam-cases.ts";
 
 export function bridgeCase(random: Random, upstream: Upstream): Case {
@@ -44,8 +44,17 @@ export function bridgeCase(random: Random, upstream: Upstream): Case {
     ...(isClean ? [] : worldBefore(random)),
     ...(isClean || ipam === undefined ? [] : leaseFiles(random)),
   ];
-  return { seed: random.seed, plugin: "bridge", conf, args, before, steps: calls };
+  return perhapsLeft({ seed: random.seed, plugin: "bridge", conf, args, before, steps: calls }, 5, left);
 }
+
+const left = [
+  { vlan: 7, preserveDefaultVlan: true },
+  { vlan: 7, preserveDefaultVlan: false },
+  { vlanTrunk: [{ id: 8 }, { minID: 10, maxID: 12 }] },
+  { ipMasq: true, ipMasqBackend: "nftables" },
+  { ipMasqBackend: "iptables" },
+  { ipam: { resolvConf: "/etc/resolv.conf" } },
+];
 
 /** The MAC address that a runtime or `args` asks for. */
 function macWishes(random: Random): Record<string, unknown> {
@@ -66,8 +75,8 @@ function steps(random: Random, version: string, bridge: string): readonly Step[]
   const [add, ...rest] = life(version);
   const status: readonly Step[] = version >= "1.1.0" ? [{ command: "STATUS", id: "", ifname: "" }] : [];
   if (add === undefined) return [];
-  const left = perhapsAfter(random, { percent: 25, mishaps: mishaps(bridge) }, rest);
-  return [add, ...(oneIn(random, 40) ? [again] : []), ...status, ...left];
+  const later = perhapsAfter(random, { percent: 25, mishaps: mishaps(bridge) }, rest);
+  return [add, ...(oneIn(random, 40) ? [again] : []), ...status, ...later];
 }
 
 /** What may go wrong between two calls. */

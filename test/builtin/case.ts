@@ -1,6 +1,6 @@
 /** One call of a plugin. */
 export interface Step {
-  readonly command: "ADD" | "CHECK" | "DEL" | "STATUS";
+  readonly command: "ADD" | "CHECK" | "DEL" | "STATUS" | "GC";
   readonly id: string;
   readonly ifname: string;
   /** A line of shell that changes the world just before. */

@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, some } from "./chance.ts";
+import { callsOfNetwork, cniVersion, life, oneIn, perhapsLeft, some } from "./chance.ts";
 
 type Members = Record<string, unknown>;
 
@@ -128,6 +128,7 @@ export function hostLocalCase(random: Random, upstream: Upstream): Case {
       id: `c${1 + random.below(3)}`,
       ifname: random.pick(["eth0", "eth0", "net1"]),
     })),
+    ...callsOfNetwork(version),
   ];
   const args = random.pick([
     "",
@@ -138,7 +139,9 @@ export function hostLocalCase(random: Random, upstream: Upstream): Case {
     "IP=10.0.0.1",
     "IgnoreUnknown=true;IP=10.0.0.6;X=y",
   ]);
-  return { seed: random.seed, plugin: "host-local", conf, args, before: leaseFiles(random), steps, isOnlyFiles: true };
+  const before = leaseFiles(random);
+  const made: Case = { seed: random.seed, plugin: "host-local", conf, args, before, steps, isOnlyFiles: true };
+  return perhapsLeft(made, 3, [{ ipam: { resolvConf: "/etc/resolv.conf" } }]);
 }
 
 /** Files that are there before: leases of others and of old versions, garbage, folders, positions. */

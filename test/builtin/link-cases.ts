@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Step, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn, perhapsAfter, quickAddresses, some } from "./chance.ts";
+import { cniVersion, life, oneIn, perhapsAfter, perhapsLeft, quickAddresses, some } from "./chance.ts";
 import { hostLocal, leaseFiles, merged, staticAddresses, wishes } from "./ipam-cases.ts";
 
 type Members = Record<string, unknown>;
@@ -65,7 +65,7 @@ export function ptpCase(random: Random, upstream: Upstream): Case {
     ...some(random, 2, { ipMasq: true }),
   };
   const made = withIpam({ random, upstream, plugin: "ptp", conf, withoutIpam: 2 });
-  return { ...made, conf: withGateways(made.conf) };
+  return perhapsLeft({ ...made, conf: withGateways(made.conf) }, 3, [{ ipMasqBackend: "nftables" }]);
 }
 
 /**
@@ -100,7 +100,11 @@ export function hostDeviceCase(random: Random, upstream: Upstream): Case {
     "box ip link add eth0 type veth peer name other",
   ];
   const before = [...made.before, ...more.filter(() => oneIn(random, 12)).map(quiet)];
-  return { ...made, before, mayLeaveLater: true };
+  return perhapsLeft({ ...made, before, mayLeaveLater: true }, 5, [
+    { pciBusID: "0000:00:1f.6" },
+    { kernelpath: "/sys/devices/none" },
+    { runtimeConfig: { deviceID: "0000:00:1f.6" }, capabilities: { deviceID: true } },
+  ]);
 }
 
 function onUplink(random: Random): Members {

@@ -1,6 +1,6 @@
 import type { Random } from "../hostile/random.ts";
 import type { Case, Upstream } from "./case.ts";
-import { cniVersion, life, oneIn } from "./chance.ts";
+import { cniVersion, life, oneIn, perhapsLeft } from "./chance.ts";
 
 export function loopbackCase(random: Random, upstream: Upstream): Case {
   const version = cniVersion(random, upstream);
@@ -19,12 +19,13 @@ export function loopbackCase(random: Random, upstream: Upstream): Case {
     ...(oneIn(random, 20) ? { dns: { domain: "x" } } : {}),
   };
   const args = random.pick(["", "IgnoreUnknown=1;K8S_POD_NAME=p"]);
-  return {
-    seed: random.seed,
-    plugin: "loopback",
-    conf,
-    args,
-    before,
-    steps: life(version, "c1", random.pick(["lo", "eth0"])),
-  };
+  const steps = life(version, "c1", random.pick(["lo", "eth0"]));
+  const made: Case = { seed: random.seed, plugin: "loopback", conf, args, before, steps };
+  return perhapsLeft(made, 10, [{ prevResult: resultBefore(version) }]);
+}
+
+/** Of a plugin before in the chain. */
+function resultBefore(version: string): Record<string, unknown> {
+  const ip = { address: "10.0.0.2/24", ...(version < "1.0.0" ? { version: "4" } : {}) };
+  return { cniVersion: version, interfaces: [{ name: "eth0" }], ips: [ip] };
 }

@@ -102,7 +102,7 @@ describe("a configuration that the built-in does not know", () => {
     for (const name of ["portmap", "loopback"]) sandbox.plugin(name, "echo program");
     for (const [name, word, command] of [
       ["portmap", "portmap any 1.9.1", "ADD"],
-      ["loopback", "loopback any 1.9.1", "GC"],
+      ["loopback", "loopback any 1.9.1", "VERIFY"],
       ["loopback", "loopback any 0.8.0", "ADD"],
     ] as const) {
       const { env } = order(loopback, []);
@@ -130,6 +130,17 @@ test("a plugin whose IPAM is a program of its own, or of another version, runs a
     expect(outcome.notBuiltIn).toContain("host-local");
   }
   expect(existsSync(sandbox.path("leases"))).toBe(false);
+});
+
+test("a built-in for a missing program does not call a host-local of another version", async () => {
+  sandbox.plugin("host-local", "echo ipam");
+  const ipam = { type: "host-local", ranges: [[{ subnet: "10.77.0.0/24" }]] };
+  const stdin = JSON.stringify({ cniVersion: "1.0.0", name: "n", type: "bridge", ipam });
+  const { dev, ino, size, mtimeNs } = statSync(sandbox.path("bin/host-local"), { bigint: true });
+  const words = ["bridge absent 1.9.1", `host-local ${dev}:${ino}:${size}:${mtimeNs} 1.1.1`];
+  const outcome = await run("bridge" as PluginType, words, { stdin });
+  expect(outcome).toMatchObject({ failure: "missing", builtIn: undefined });
+  expect(outcome.notBuiltIn).toContain("its IPAM plugin host-local");
 });
 
 describe("a run of a built-in takes at most 1.5 MiB", () => {
@@ -206,6 +217,39 @@ test("VERSION is answered by the built-in only where the word lets it", async ()
   });
 });
 
+describe("GC", () => {
+  const gc = (plugin: PluginType): Partial<RunOrder> => {
+    const attachments = { "cni.dev/valid-attachments": [{ containerID: "c1", ifname: "eth0" }] };
+    // Which address plugin the configuration names is no matter, as upstream's GC asks none.
+    const conf = { cniVersion: "1.1.0", name: "n", type: plugin, ipam: { type: "dhcp" }, ...attachments };
+    const env = { CNI_COMMAND: "GC", CNI_PATH: sandbox.path("bin") };
+    return { env, stdin: JSON.stringify(conf) };
+  };
+
+  test.each(builtinPlugins)(
+    "is answered with nothing where no program of %s is, as upstream's answers it",
+    async (name) => {
+      const plugin = name as PluginType;
+      const outcome = await run(plugin, [`${name} absent 1.9.1`], gc(plugin));
+      expect(outcome).toMatchObject({ exitCode: 0, failure: undefined, builtIn: "1.9.1", stderr: "" });
+      expect(text(outcome.stdout)).toBe("");
+    },
+  );
+
+  test("goes to the program where there is one, whatever the word says", async () => {
+    sandbox.plugin("bridge", "echo $CNI_COMMAND");
+    const outcome = await run("bridge" as PluginType, ["bridge any 1.9.1"], gc("bridge" as PluginType));
+    expect([text(outcome.stdout), outcome.builtIn]).toEqual(["GC\n", undefined]);
+    expect(outcome.notBuiltIn).toContain("where a program is");
+  });
+
+  test("of another plugin is a missing plugin", async () => {
+    expect(await run("portmap" as PluginType, absent, gc("portmap" as PluginType))).toMatchObject({
+      failure: "missing",
+    });
+  });
+});
+
 test("a word of another form breaks the protocol", async () => {
   peer.send(encodeRun(1, order(loopback, ["loopback always"])));
   const { code, stdout } = await shim.exited;
@@ -265,9 +309,10 @@ describe("a built-in that hangs", () => {
     peer.send(encodeRun(7, order(hostLocal, absent, { stdin })));
     await eventually(() => children().length === 1, "the built-in runs");
     const [child = 0] = children();
+    await eventually(() => readdirSync(`/proc/${child}/fd`).length === 4, "it has its pipes and host-local's lock");
+    // A process that has just been forked has the group of its shim.
     const [, , group, session] = (readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1] ?? "").split(" ");
     expect([group, session]).toEqual([String(child), String(shim.pid)]);
-    await eventually(() => readdirSync(`/proc/${child}/fd`).length === 4, "it has its pipes and host-local's lock");
     shim.kill();
     await eventually(() => !isAlive(child), "the built-in is dead");
     free();

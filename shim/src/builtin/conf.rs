@@ -29,12 +29,7 @@ pub struct Conf<'a> {
 impl<'a> Conf<'a> {
     pub fn read(tree: &'a Json, edition: Edition) -> Result<Conf<'a>, Unsupported> {
         let mut own = Members::of(tree, "")?;
-        let version = own.text("cniVersion")?.unwrap_or_default();
-        let version = VERSIONS.into_iter().find(|known| *known == version);
-        let version = version.filter(|version| edition.takes(version));
-        let version = version.ok_or_else(|| Unsupported("the cniVersion is not built in".to_string()))?;
-        let name = own.text("name")?.filter(|name| is_identifier(name));
-        let name = name.ok_or_else(|| Unsupported("the name of the network is not valid".to_string()))?;
+        let (version, name) = read_head(&mut own, edition)?;
         own.text("type")?;
         read_capabilities(&mut own)?;
         let mut args = own.object("args")?;
@@ -82,6 +77,17 @@ impl<'a> Conf<'a> {
         self.args.end()?;
         self.runtime.end()
     }
+}
+
+/// Version and name of the network: what upstream's plugins read where they have no function for the command.
+pub fn read_head<'a>(own: &mut Members<'a>, edition: Edition) -> Result<(&'static str, &'a str), Unsupported> {
+    let version = own.text("cniVersion")?.unwrap_or_default();
+    let version = VERSIONS.into_iter().find(|known| *known == version);
+    let version = version.filter(|version| edition.takes(version));
+    let version = version.ok_or_else(|| Unsupported("the cniVersion is not built in".to_string()))?;
+    let name = own.text("name")?.filter(|name| is_identifier(name));
+    let name = name.ok_or_else(|| Unsupported("the name of the network is not valid".to_string()))?;
+    Ok((version, name))
 }
 
 /// The runtime reads them. A plugin only wants them to be flags.

@@ -26,7 +26,9 @@ use std::io::{self, Write};
 
 pub use call::{Edition, PluginCall};
 use conf::Conf;
+use go::members::Members;
 use go::print::Print;
+use go::tree::Json;
 use result::CniResult;
 
 use crate::cni::verb::Verb;
@@ -100,7 +102,8 @@ impl Outcome {
 pub struct Prepared {
     verb: Verb,
     version: &'static str,
-    plugin: Box<dyn Plugin>,
+    /// None if there is nothing to do.
+    plugin: Option<Box<dyn Plugin>>,
     /// The IPAM plugin that the configuration names.
     pub ipam: Option<String>,
 }
@@ -108,12 +111,12 @@ pub struct Prepared {
 impl Prepared {
     /// Serves the call as the upstream program does. Changes the network namespace of this process.
     pub fn serve(&self, call: &PluginCall, out: &mut dyn Write) -> io::Result<Outcome> {
-        let answer = match self.verb {
-            Verb::Add => self.plugin.add(call).map(|result| result.to_json(self.version, call.edition)),
-            Verb::Check => self.plugin.check(call).map(|()| String::new()),
-            Verb::Del => self.plugin.del(call).map(|()| String::new()),
-            // The upstream plugins and IPAM plugins that are built in do nothing for it.
-            Verb::Status | Verb::Gc => Ok(String::new()),
+        let answer = match (&self.plugin, self.verb) {
+            (Some(plugin), Verb::Add) => plugin.add(call).map(|result| result.to_json(self.version, call.edition)),
+            (Some(plugin), Verb::Check) => plugin.check(call).map(|()| String::new()),
+            (Some(plugin), Verb::Del) => plugin.del(call).map(|()| String::new()),
+            // For STATUS the upstream plugins ask their IPAM plugin, and those that are built in do nothing.
+            _ => Ok(String::new()),
         };
         match answer {
             Ok(json) => out.write_all(json.as_bytes()).map(|()| Outcome::Done),
@@ -141,6 +144,9 @@ pub fn versions(edition: Edition) -> String {
 pub fn prepare(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<Prepared, Unsupported> {
     let tree =
         go::tree::parse(stdin).map_err(|why| Unsupported(format!("the configuration is not plain JSON: {}", why)))?;
+    if call.command == Verb::Gc.name() && PLUGINS.contains(&plugin) {
+        return prepare_gc(call, &tree);
+    }
     let conf = Conf::read(&tree, call.edition)?;
     let verb = call.verb(conf.version)?;
     let (version, ipam) = (conf.version, conf.ipam_type());
@@ -156,7 +162,16 @@ pub fn prepare(plugin: &str, call: &PluginCall, stdin: &[u8]) -> Result<Prepared
         "vlan" => Box::new(vlan::Vlan::read(conf, call)?),
         _ => return Err(Unsupported(format!("no plugin {} is built in", plugin))),
     };
-    Ok(Prepared { verb, version, plugin, ipam })
+    Ok(Prepared { verb, version, plugin: Some(plugin), ipam })
+}
+
+/// The upstream plugins have no function for GC: they read version and name of the network, call no IPAM plugin, and
+/// collect nothing.
+fn prepare_gc(call: &PluginCall, tree: &Json) -> Result<Prepared, Unsupported> {
+    let mut own = Members::of(tree, "")?;
+    let (version, _) = conf::read_head(&mut own, call.edition)?;
+    own.end_but_for_others(&["cniVersion", "name"])?;
+    Ok(Prepared { verb: call.verb(version)?, version, plugin: None, ipam: None })
 }
 
 #[cfg(test)]
@@ -166,20 +181,34 @@ mod tests {
     #[test]
     fn the_list_of_plugins_is_the_one_that_is_served() {
         let names = "bridge host-device host-local ipvlan loopback macvlan portmap ptp static tuning vlan vrf";
-        let call = PluginCall {
-            edition: Edition::V1_9_1,
-            command: "STATUS".to_string(),
-            container_id: String::new(),
-            netns: String::new(),
-            ifname: String::new(),
-            args: String::new(),
-        };
-        for name in names.split(' ') {
+        for (name, command) in names.split(' ').flat_map(|name| [(name, "STATUS"), (name, "GC")]) {
+            let call = call_of_network(command, Edition::V1_9_1);
             let why = prepare(name, &call, br#"{"cniVersion":"1.1.0","name":"n"}"#).err().map(|why| why.0);
             let is_known = !why.unwrap_or_default().contains(&format!("plugin {} is built in", name));
-            assert_eq!(PLUGINS.contains(&name), is_known, "{}", name);
+            assert_eq!(PLUGINS.contains(&name), is_known, "{} {}", command, name);
         }
         assert!(IPAMS.iter().all(|name| PLUGINS.contains(name)));
+    }
+
+    fn call_of_network(command: &str, edition: Edition) -> PluginCall {
+        PluginCall::read(edition, |name| if name == "CNI_COMMAND" { command.to_string() } else { String::new() })
+    }
+
+    #[test]
+    fn gc_wants_a_version_that_has_it_and_a_name_and_does_nothing() {
+        let prepared = |conf: &str, edition| prepare("bridge", &call_of_network("GC", edition), conf.as_bytes());
+        let whole = r#"{"cniVersion":"1.1.0","name":"n","ipMasqBackend":"x","ipam":{"type":"dhcp"},
+            "cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}]}"#;
+        let call = call_of_network("GC", Edition::V1_9_1);
+        let (gc, mut out) = (prepared(whole, Edition::V1_9_1).unwrap_or_else(|why| panic!("{}", why.0)), Vec::new());
+        assert!(matches!(gc.serve(&call, &mut out), Ok(Outcome::Done)));
+        assert_eq!((out.len(), gc.ipam), (0, None));
+        assert!(prepared(whole, Edition::V1_1_1).is_err());
+        for (old, new) in
+            [("1.1.0", "1.0.0"), (r#""n""#, r#""a/b""#), ("ipam\"", "NAME\""), ("ipam\"", "cniVer\u{17f}ion\"")]
+        {
+            assert!(prepared(&whole.replacen(old, new, 1), Edition::V1_9_1).is_err(), "{}", new);
+        }
     }
 
     #[test]

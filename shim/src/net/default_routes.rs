@@ -25,8 +25,6 @@ const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
 /// So many deletes on one interface mean that another process keeps adding the routes.
 const DELETES_MAX: usize = 256;
-/// When routes change during the listing, the kernel marks the list, and it is asked for again.
-const LISTS_MAX: usize = 5;
 
 #[derive(Debug, PartialEq)]
 pub struct RouteOp {
@@ -163,19 +161,12 @@ fn hop_gateway(hop: &[u8]) -> Option<Vec<u8>> {
 fn default_routes(netlink: &Netlink, family: Family) -> io::Result<Vec<Route>> {
     let mut fixed = [0; FIXED_BYTES];
     fixed[0] = family.number();
-    for _ in 0..LISTS_MAX {
-        let mut routes = Vec::new();
-        let is_whole =
-            netlink.dump(&message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, &fixed, &[]), &mut |kind, payload| {
-                if kind == RTM_NEWROUTE {
-                    routes.extend(Route::read(payload));
-                }
-            })?;
-        if is_whole {
-            return Ok(routes);
-        }
+    let request = message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, &fixed, &[]);
+    let read = |kind, payload: &[u8]| if kind == RTM_NEWROUTE { Route::read(payload) } else { None };
+    match netlink.list(&request, read)? {
+        (routes, true) => Ok(routes),
+        (_, false) => Err(io::Error::from_raw_os_error(sys::EAGAIN)),
     }
-    Err(io::Error::from_raw_os_error(sys::EAGAIN))
 }
 
 /// Afterwards no default route leads through the interface, of any metric, gateway or origin.

@@ -31,6 +31,8 @@ const NETLINK_ROUTE: i32 = 0;
 /// The group of changes of links, as a bit.
 const RTMGRP_LINK: u32 = 1;
 const HEADER_BYTES: usize = 16;
+/// How often a list is asked for while it is interrupted.
+const LISTS_MAX: usize = 5;
 /// The kernel's answers are at most 32 KiB each.
 const ANSWER_BYTES: usize = 64 * 1024;
 
@@ -154,6 +156,19 @@ impl Netlink {
         self.ask(request, &mut |_, _| {}).map(drop)
     }
 
+    /// What `read` finds in the answers to a dump request, which is sent again if something changed meanwhile. False if
+    /// each answer was interrupted so: the last one, which is given then, may be incomplete.
+    pub fn list<T>(&self, request: &[u8], read: impl Fn(u16, &[u8]) -> Option<T>) -> io::Result<(Vec<T>, bool)> {
+        let mut found = Vec::new();
+        for _ in 0..LISTS_MAX {
+            found.clear();
+            if self.dump(request, &mut |kind, payload| found.extend(read(kind, payload)))? {
+                return Ok((found, true));
+            }
+        }
+        Ok((found, false))
+    }
+
     /// Sends a dump request and passes every payload of the answer to `each`. False if something changed meanwhile: the
     /// list may be incomplete.
     pub fn dump(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<bool> {
@@ -178,6 +193,25 @@ impl Netlink {
     }
 }
 
+#[cfg(test)]
+impl Netlink {
+    /// One whose other end gives these answers, in their order, one to each request.
+    pub fn answering(answers: Vec<Vec<u8>>) -> Netlink {
+        let (own, other) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        std::thread::spawn(move || {
+            for answer in answers {
+                other.recv(&mut [0; 4096]).and_then(|_| other.send(&answer)).unwrap();
+            }
+        });
+        Netlink { socket: own.into() }
+    }
+
+    /// The end of a list. One that was interrupted says so.
+    pub fn end_of_list(is_whole: bool) -> Vec<u8> {
+        message(NLMSG_DONE, if is_whole { 0 } else { NLM_F_DUMP_INTR }, &[0; 4], &[])
+    }
+}
+
 impl AsRawFd for Netlink {
     fn as_raw_fd(&self) -> RawFd {
         self.socket.as_raw_fd()
@@ -197,6 +231,14 @@ mod tests {
         ];
         assert_eq!(bytes, expected);
         assert_eq!(attributes(&bytes[20..]), vec![(4, &[7, 0, 0, 0][..]), (1, &[1][..])]);
+    }
+
+    #[test]
+    fn an_interrupted_list_is_asked_for_again_and_in_the_end_taken_as_it_is() {
+        let answer = |kind: u16, is_whole| [message(kind, 0, &[], &[]), Netlink::end_of_list(is_whole)].concat();
+        let kinds = |answers: Vec<Vec<u8>>| Netlink::answering(answers).list(&[0; 16], |kind, _| Some(kind)).unwrap();
+        assert_eq!(kinds(vec![answer(20, false), answer(21, false), answer(22, true)]), (vec![22], true));
+        assert_eq!(kinds((20..20 + LISTS_MAX as u16).map(|kind| answer(kind, false)).collect()), (vec![24], false));
     }
 
     #[test]

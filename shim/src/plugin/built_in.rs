@@ -53,6 +53,10 @@ impl BuiltIn<'_> {
         if call.command == "VERSION" && builtin::PLUGINS.contains(&plugin) {
             return Ok(Work::Versions(edition));
         }
+        // A list of the setting may name plugins whose programs are a site's own, and collect.
+        if call.command == "GC" && self.stand_ins.has_program {
+            return Err(Unsupported("the command GC is not built in where a program is".to_string()));
+        }
         let prepared = builtin::prepare(plugin, &call, &self.order.stdin)?;
         match &prepared.ipam {
             // The program would call the IPAM's program, which may be a site's own or of another version.

@@ -28,6 +28,8 @@ enum Which {
 pub struct StandIns {
     /// Name and version of the built-ins that may serve.
     allowed: Vec<(String, String)>,
+    /// Whether the order's plugin is there as a program.
+    pub has_program: bool,
     /// Programs that the daemon has not seen yet.
     pub unknown: Vec<String>,
 }
@@ -61,7 +63,7 @@ impl Word {
 impl StandIns {
     /// Looks at the order's own plugin, and at the built-in IPAMs that it may call.
     pub fn of(order: &RunOrder, program: Option<&Program>) -> StandIns {
-        let mut found = StandIns::default();
+        let mut found = StandIns { has_program: program.is_some(), ..StandIns::default() };
         found.judge(&order.words, &order.plugin, program);
         if found.version(&order.plugin).is_some() {
             for name in crate::builtin::IPAMS.iter().filter(|name| **name != order.plugin) {

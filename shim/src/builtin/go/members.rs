@@ -103,6 +103,16 @@ impl<'a> Members<'a> {
         Cidr::parse(text).map(Some).ok_or_else(|| self.wrong(key, "not an address with a prefix length"))
     }
 
+    /// Refuses a key that was not taken if Go may read it as one of these: it does not mind the case, and some letters
+    /// outside ASCII are another case of those within.
+    pub fn end_but_for_others(self, names: &[&str]) -> Result<(), Unsupported> {
+        let may_be = |key: &str| !key.is_ascii() || names.iter().any(|name| name.eq_ignore_ascii_case(key));
+        match self.rest.iter().find(|(key, _)| may_be(key)) {
+            None => Ok(()),
+            Some((key, _)) => Err(Unsupported(format!("the key {}{} is not built in", self.place, key))),
+        }
+    }
+
     /// Refuses the keys that were not taken.
     pub fn end(self) -> Result<(), Unsupported> {
         match self.rest.first() {

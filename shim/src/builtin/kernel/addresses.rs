@@ -19,8 +19,6 @@ pub const IFA_F_DADFAILED: u32 = 0x08;
 pub const IFA_F_TENTATIVE: u32 = 0x40;
 /// `struct ifaddrmsg`.
 const FIXED_BYTES: usize = 8;
-/// Something may change while the kernel lists; then it lists again.
-const TRIES: usize = 5;
 
 pub struct Address {
     pub cidr: Cidr,
@@ -38,22 +36,14 @@ pub fn family_of(ip: &IpAddr) -> u8 {
 /// The addresses of one family on a link, in the kernel's order. Family 0 stands for both.
 pub fn addresses(netlink: &Netlink, index: u32, family: u8) -> io::Result<Vec<Address>> {
     let request = message(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, &header(family, 0, index), &[]);
-    let mut found = Vec::new();
-    for _ in 0..TRIES {
-        found.clear();
-        let is_whole = netlink.dump(&request, &mut |kind, payload| {
-            if kind == RTM_NEWADDR {
-                found.extend(read(payload, index, family));
-            }
-        })?;
-        if is_whole {
-            break;
-        }
-    }
-    Ok(found)
+    // As upstream does, the last list counts if each was interrupted.
+    netlink.list(&request, |kind, payload| read(kind, payload, index, family)).map(|(found, _)| found)
 }
 
-fn read(payload: &[u8], index: u32, family: u8) -> Option<Address> {
+fn read(kind: u16, payload: &[u8], index: u32, family: u8) -> Option<Address> {
+    if kind != RTM_NEWADDR {
+        return None;
+    }
     let (fixed, rest) = (payload.get(..FIXED_BYTES)?, payload.get(FIXED_BYTES..)?);
     if as_u32(&fixed[4..])? != index || (family != 0 && fixed[0] != family) {
         return None;

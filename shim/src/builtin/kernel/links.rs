@@ -156,16 +156,10 @@ fn get_link(netlink: &Netlink, index: u32, wanted: &[Attribute]) -> io::Result<L
 pub fn links(netlink: &Netlink) -> io::Result<Vec<Link>> {
     let mask = SKIP_STATISTICS.to_ne_bytes();
     let header = link_header(AF_UNSPEC, 0, 0, 0);
-    let mut found = Vec::new();
-    netlink.dump(
-        &message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &header, &[(IFLA_EXT_MASK, &mask)]),
-        &mut |kind, payload| {
-            if kind == RTM_NEWLINK {
-                found.extend(Link::read(payload));
-            }
-        },
-    )?;
-    Ok(found)
+    let request = message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &header, &[(IFLA_EXT_MASK, &mask)]);
+    let read = |kind, payload: &[u8]| if kind == RTM_NEWLINK { Link::read(payload) } else { None };
+    // As upstream does, the last list counts if each was interrupted.
+    netlink.list(&request, read).map(|(found, _)| found)
 }
 
 /// Makes a link of a kind. EEXIST if its name is taken. `data` are the attributes of its kind.
@@ -227,4 +221,17 @@ fn delete(netlink: &Netlink, index: u32, wanted: &[Attribute]) -> io::Result<()>
 pub fn removed_link(kind: u16, payload: &[u8]) -> Option<u32> {
     let fixed = payload.get(..FIXED_BYTES).filter(|fixed| kind == RTM_DELLINK && fixed[0] == AF_UNSPEC)?;
     as_u32(&fixed[4..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_an_interrupted_list_lacks_are_found() {
+        let link = message(RTM_NEWLINK, 0, &link_header(AF_UNSPEC, 7, 0, 0), &[]);
+        let whole = [link, Netlink::end_of_list(true)].concat();
+        let found = links(&Netlink::answering(vec![Netlink::end_of_list(false), whole])).unwrap();
+        assert_eq!(found.iter().map(|link| link.index).collect::<Vec<_>>(), [7]);
+    }
 }

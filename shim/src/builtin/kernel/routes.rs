@@ -83,13 +83,10 @@ pub fn delete_route(netlink: &Netlink, link: u32, dst: &Cidr) -> io::Result<()> 
 pub fn routes(netlink: &Netlink, family: u8) -> io::Result<Vec<Route>> {
     let mut fixed = [0; FIXED_BYTES];
     fixed[0] = family;
-    let mut found = Vec::new();
-    netlink.dump(&message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, &fixed, &[]), &mut |kind, payload| {
-        if kind == RTM_NEWROUTE {
-            found.extend(read(payload, family));
-        }
-    })?;
-    Ok(found)
+    let request = message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, &fixed, &[]);
+    let read = |kind, payload: &[u8]| if kind == RTM_NEWROUTE { read(payload, family) } else { None };
+    // As upstream does, the last list counts if each was interrupted.
+    netlink.list(&request, read).map(|(found, _)| found)
 }
 
 fn read(payload: &[u8], family: u8) -> Option<Route> {
@@ -108,4 +105,18 @@ fn read(payload: &[u8], family: u8) -> Option<Route> {
         }
     }
     Some(route)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_that_an_interrupted_list_lacks_are_found() {
+        let fixed = [AF_INET, 0, 0, 0, TABLE_MAIN, 0, 0, TYPE_UNICAST, 0, 0, 0, 0];
+        let route = message(RTM_NEWROUTE, 0, &fixed, &[(RTA_OIF, &7u32.to_ne_bytes())]);
+        let whole = [route, Netlink::end_of_list(true)].concat();
+        let found = routes(&Netlink::answering(vec![Netlink::end_of_list(false), whole]), AF_INET).unwrap();
+        assert_eq!(found.iter().map(|route| route.link).collect::<Vec<_>>(), [7]);
+    }
 }
