@@ -22,7 +22,7 @@ test("makeOutputFolder refuses a folder of another user", () => {
     process.setuid(65_534);
     for (const path of ["${other}", "${join(other, "new")}"])
       try { makeOutputFolder(path); console.log("taken"); } catch (thrown) { console.log(thrown.message); }`;
-  // It becomes nobody after its start, as nobody may not read a checkout below /root.
+  // It becomes nobody after its start, as nobody may not read a checkout in the home of root.
   const { stdout } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8" });
   const words = "this user may not write there; choose another folder with --out";
   expect(stdout).toBe(`Cannot write to ${other}: ${words}\nCannot write to ${join(other, "new")}: ${words}\n`);
