@@ -57,7 +57,7 @@ function limitText(pods: number, limitMib: number | undefined): string {
 }
 
 /** What was read of the node. */
-function factsText({ daemon, cores, critical, networksMix, chainCpuMs }: NodeShape): string {
+function factsText({ daemon, cores, critical, networksMix, chain }: NodeShape): string {
   const mean = networksMix.reduce((sum, one) => sum + one, 0) / Math.max(1, networksMix.length);
   const networks = Number(mean.toPrecision(2));
   return [
@@ -65,7 +65,9 @@ function factsText({ daemon, cores, critical, networksMix, chainCpuMs }: NodeSha
     ...(cores === undefined ? [] : [`${cores} ${cores === 1 ? "core" : "cores"}`]),
     `${networks} ${networks === 1 ? "network" : "networks"} per pod besides the default one`,
     `${critical} critical ${critical === 1 ? "pod" : "pods"}`,
-    ...(chainCpuMs === undefined ? [] : [`${Number(chainCpuMs.toPrecision(2))} ms of CPU per network`]),
+    ...(chain === undefined
+      ? []
+      : [`${msText(chain.cpuMs)} of CPU and ${msText(chain.waitMs)} of waiting per network`]),
   ].join(", ");
 }
 
@@ -75,7 +77,11 @@ function daemonText({ impl, limitBytes, cpuMillis }: CniDaemonShape): string {
 }
 
 function costText({ plugins }: ClusterShape): string {
-  return plugins === undefined
-    ? "plugins cost what they do in the model"
-    : `a run of a plugin costs ${Number(plugins.cpuMs.toPrecision(2))} ms of CPU, by ${plugins.runs} runs on this cluster`;
+  if (plugins === undefined) return "plugins cost what they do in the model";
+  const { cpuMs, waitMs, runs } = plugins;
+  return `a run of a plugin costs ${msText(cpuMs)} of CPU and waits ${msText(waitMs)}, by ${runs} runs on this cluster`;
+}
+
+function msText(ms: number): string {
+  return `${Number(ms.toPrecision(2))} ms`;
 }

@@ -52,9 +52,9 @@ const criticalMax = 6;
 const firstPods = 16;
 
 /** The same for nodes whose storms are the same. */
-function kindOf({ networksMix, critical, cores, daemon, chainCpuMs }: NodeShape): string {
+function kindOf({ networksMix, critical, cores, daemon, chain }: NodeShape): string {
   const mix = networksMix.toSorted((one, other) => one - other);
-  return JSON.stringify([mix, Math.min(critical, criticalMax), cores, daemon, chainCpuMs]);
+  return JSON.stringify([mix, Math.min(critical, criticalMax), cores, daemon, chain]);
 }
 
 async function ofNode(node: NodeShape, needs: ForecastNeeds): Promise<Omit<NodeForecast, "node">> {
@@ -102,13 +102,15 @@ async function storm({ node, needs, impl, pods, limitBytes }: NodeStorm): Promis
 }
 
 /** The model with the node's cores, and with what plugins have cost there. */
-function modelOf(model: MachineModel, { cores, chainCpuMs }: NodeShape): MachineModel {
+function modelOf(model: MachineModel, { cores, chain }: NodeShape): MachineModel {
   const { multus } = model;
   return {
     ...model,
     cores: Math.max(1, cores ?? model.cores),
-    pluginCpuMs: chainCpuMs ?? model.pluginCpuMs,
+    pluginCpuMs: chain?.cpuMs ?? model.pluginCpuMs,
+    // A histogram's first bucket ends above the model's wait, so it cannot prove a shorter one.
+    pluginWaitMs: Math.max(model.pluginWaitMs, chain?.waitMs ?? 0),
     // Multus starts a program for each plugin, also where Levee has a built-in one.
-    multus: { ...multus, pluginCpuMs: Math.max(chainCpuMs ?? 0, multus.pluginCpuMs) },
+    multus: { ...multus, pluginCpuMs: Math.max(chain?.cpuMs ?? 0, multus.pluginCpuMs) },
   };
 }

@@ -30,7 +30,7 @@ interface NodeValue {
   readonly name: string;
   readonly room: number;
   readonly cores: number;
-  readonly chainCpuMs: number;
+  readonly chain?: { readonly cpuMs: number; readonly waitMs: number };
   readonly networksMix: readonly number[];
   readonly daemon: { readonly impl: string; readonly limitBytes: number; readonly cpuMillis?: number };
   readonly now: { readonly holds: number; readonly breaks?: number; readonly why: string };
