@@ -29,12 +29,12 @@ export function roomOf({ now, node }: NodeForecast): number {
 }
 
 function nodeText(forecast: NodeForecast, paint: Paint): string {
-  const { node, now, withMultus, limitMib, leveeLimitMib } = forecast;
+  const { node, now, multus, withMultus, limitMib, leveeLimitMib } = forecast;
   const { name, pods, daemon } = node;
   const room = roomOf(forecast);
   const isLevee = daemon.impl === "levee";
-  const multus = isLevee
-    ? `; with Multus at ${bytesText(daemon.limitBytes)} it ${breaksText(withMultus, "would break", "would")}`
+  const otherwise = isLevee
+    ? `; with Multus at ${limitsText(multus)} it ${breaksText(withMultus, "would break", "would")}`
     : "";
   const levee = isLevee ? "" : `; with Levee ${limitText(pods, leveeLimitMib)}`;
   return [
@@ -42,7 +42,7 @@ function nodeText(forecast: NodeForecast, paint: Paint): string {
       ? `${paint("green", "✓")} node ${name} holds ${pods} pods at once`
       : `${paint("red", "×")} node ${name} does not hold its ${pods} pods at once, only ${now.holds}`,
     `; it ${breaksText(now, "breaks", "does")}${now.why === "" ? "" : ` because ${now.why}`}`,
-    `${multus}; ${limitText(pods, limitMib)}${levee}; `,
+    `${otherwise}; ${limitText(pods, limitMib)}${levee}; `,
     room >= 0 ? `${room} pods from the next outage\n` : "the next storm is the next outage\n",
     `  ${factsText(node)}\n`,
   ].join("");
@@ -71,9 +71,13 @@ function factsText({ daemon, cores, critical, networksMix, chain }: NodeShape): 
   ].join(", ");
 }
 
-function daemonText({ impl, limitBytes, cpuMillis }: CniDaemonShape): string {
-  const name = impl === "levee" ? "Levee" : `Multus ${impl.slice("multus-".length)}`;
-  return `${name} at ${bytesText(limitBytes)}${cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`}`;
+function daemonText(daemon: CniDaemonShape): string {
+  const name = daemon.impl === "levee" ? "Levee" : `Multus ${daemon.impl.slice("multus-".length)}`;
+  return `${name} at ${limitsText(daemon)}`;
+}
+
+function limitsText({ limitBytes, cpuMillis }: CniDaemonShape): string {
+  return `${bytesText(limitBytes)}${cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`}`;
 }
 
 function costText({ plugins }: ClusterShape): string {
