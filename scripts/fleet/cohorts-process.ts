@@ -1,7 +1,8 @@
 /** Plays cohorts of a fleet, one after another, as play-fleet.ts hands them out. */
 import type { FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
 import { playCohort } from "../../src/sim/fleet/play-cohort.ts";
-import type { CohortDone } from "./play-fleet.ts";
+import { peakBytes } from "./peak-bytes.ts";
+import type { CohortNews } from "./play-fleet.ts";
 
 process.on("message", (order: { plan: FleetPlan; cohort: number }) => void play(order));
 process.on("disconnect", () => process.exit(0));
@@ -9,8 +10,15 @@ process.on("disconnect", () => process.exit(0));
 process.on("SIGINT", () => undefined);
 
 async function play({ plan, cohort }: { plan: FleetPlan; cohort: number }): Promise<void> {
-  const tally = await playCohort(plan, cohort);
+  const tally = await playCohort(plan, cohort, () => tell(used()));
+  tell({ tally, ...used() });
+}
+
+function used(): { readonly cpuMs: number; readonly peakBytes: number } {
   const { user, system } = process.cpuUsage();
-  const done: CohortDone = { tally, cpuMs: (user + system) / 1_000, rssBytes: process.memoryUsage().rss };
-  process.send?.(done);
+  return { cpuMs: (user + system) / 1_000, peakBytes: peakBytes() };
+}
+
+function tell(news: CohortNews): void {
+  process.send?.(news);
 }

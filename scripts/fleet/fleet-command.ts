@@ -3,6 +3,8 @@ import { parseArgs } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import type { FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
 import { fleetText } from "../../src/sim/fleet/fleet-text.ts";
+import { cohortsOf } from "../../src/sim/fleet/play-cohort.ts";
+import { FleetProgress } from "./fleet-progress.ts";
 import { interruptedExit } from "./interruption.ts";
 import { playFleet } from "./play-fleet.ts";
 
@@ -36,12 +38,11 @@ export async function fleetCommand(args: readonly string[], interrupted: AbortSi
   }
   const { plan, workers, isJson } = asked;
   const beganMs = systemClock.monotonicMs();
-  const onCohort = (done: number, of: number): void => {
-    const seconds = Math.round((systemClock.monotonicMs() - beganMs) / 1_000);
-    process.stderr.write(`${done} of ${of} cohorts begun or done, ${seconds} s\n`);
-  };
-  const run = await playFleet(plan, workers, onCohort, interrupted);
-  const times = { ...run, wallMs: systemClock.monotonicMs() - beganMs, workers };
+  const progress = new FleetProgress(plan, systemClock, (line) => process.stderr.write(line));
+  const stopSaying = progress.start();
+  const run = await playFleet(plan, workers, progress, interrupted);
+  stopSaying();
+  const times = { ...run, wallMs: systemClock.monotonicMs() - beganMs, workers: Math.min(workers, cohortsOf(plan)) };
   process.stdout.write(isJson ? `${JSON.stringify({ plan, ...times })}\n` : fleetText(plan, run.tally, times));
   if (interrupted.aborted) {
     process.stderr.write(`Interrupted after ${run.tally.nodes} of ${plan.nodes} nodes\n`);

@@ -3,18 +3,32 @@ import { join } from "node:path";
 import { cohortsOf } from "../../src/sim/fleet/play-cohort.ts";
 import type { FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
 import { addTally, emptyTally, type FleetTally } from "../../src/sim/fleet/fleet-tally.ts";
+import { peakBytes } from "./peak-bytes.ts";
 
-/** A cohort's end, and what its process has used so far. */
-export interface CohortDone {
-  readonly tally: FleetTally;
+/** One more node of a cohort is done, and what its process has used so far. */
+interface NodeDone {
   readonly cpuMs: number;
-  readonly rssBytes: number;
+  readonly peakBytes: number;
 }
+
+/** A cohort's end. */
+interface CohortDone extends NodeDone {
+  readonly tally: FleetTally;
+}
+
+/** What a process tells while it plays a cohort. */
+export type CohortNews = NodeDone | CohortDone;
 
 export interface FleetRun {
   readonly tally: FleetTally;
   readonly cpuMs: number;
+  /** The peaks of all processes, added up although they need not come at one instant. */
   readonly rssBytesMax: number;
+}
+
+export interface FleetWatch {
+  nodeDone(): void;
+  cohortDone(): void;
 }
 
 /**
@@ -24,7 +38,7 @@ export interface FleetRun {
 export async function playFleet(
   plan: FleetPlan,
   workers: number,
-  onCohort: (done: number, of: number) => void,
+  watch: FleetWatch,
   interrupted?: AbortSignal,
 ): Promise<FleetRun> {
   const cohorts = cohortsOf(plan);
@@ -34,40 +48,51 @@ export async function playFleet(
     if (interrupted?.aborted === true) resolve(undefined);
     interrupted?.addEventListener("abort", () => resolve(undefined), { once: true });
   });
-  const lane = async (): Promise<{ cpuMs: number; rssBytes: number }> => {
+  const lane = async (): Promise<NodeDone> => {
     const child = fork(join(import.meta.dirname, "cohorts-process.ts"), [], { execPath: process.execPath });
-    let [cpuMs, rssBytes] = [0, 0];
+    let used: NodeDone = { cpuMs: 0, peakBytes: 0 };
+    const nodeDone = (news: NodeDone): void => {
+      used = news;
+      watch.nodeDone();
+    };
     try {
       for (let cohort = waiting.shift(); cohort !== undefined; cohort = waiting.shift()) {
-        const done = await Promise.race([played(child, plan, cohort), early]);
+        const done = await Promise.race([played(child, { plan, cohort }, nodeDone), early]);
         if (done === undefined) break;
         addTally(tally, done.tally);
-        cpuMs = done.cpuMs;
-        rssBytes = Math.max(rssBytes, done.rssBytes);
-        onCohort(cohorts - waiting.length, cohorts);
+        used = done;
+        watch.cohortDone();
       }
     } finally {
       child.kill();
     }
-    return { cpuMs, rssBytes };
+    return used;
   };
   const used = await Promise.all(Array.from({ length: Math.min(workers, cohorts) }, lane));
   return {
     tally,
     cpuMs: used.reduce((sum, one) => sum + one.cpuMs, 0),
-    rssBytesMax: used.reduce((sum, one) => sum + one.rssBytes, 0),
+    rssBytesMax: used.reduce((sum, one) => sum + one.peakBytes, peakBytes()),
   };
 }
 
-function played(child: ChildProcess, plan: FleetPlan, cohort: number): Promise<CohortDone> {
+interface CohortOrder {
+  readonly plan: FleetPlan;
+  readonly cohort: number;
+}
+
+function played(child: ChildProcess, order: CohortOrder, nodeDone: (news: NodeDone) => void): Promise<CohortDone> {
   return new Promise((resolve, reject) => {
     const onEnd = (code: number | null): void =>
-      reject(new Error(`Cannot play cohort ${cohort}: its process ended with ${code}`));
-    child.once("exit", onEnd);
-    child.once("message", (done: CohortDone) => {
+      reject(new Error(`Cannot play cohort ${order.cohort}: its process ended with ${code}`));
+    const onNews = (news: CohortNews): void => {
+      if (!("tally" in news)) return nodeDone(news);
       child.off("exit", onEnd);
-      resolve(done);
-    });
-    child.send({ plan, cohort });
+      child.off("message", onNews);
+      resolve(news);
+    };
+    child.once("exit", onEnd);
+    child.on("message", onNews);
+    child.send(order);
   });
 }

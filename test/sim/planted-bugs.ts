@@ -185,7 +185,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: "pauses.every((pause) => isAfter(word, pause) || true)",
     kind: "guard",
     rule: "approved",
-    seed: 10,
+    seed: 153,
     sieve: "unobserved",
   },
   {
@@ -241,7 +241,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: 'return !isEnded && decision.status?.phase === "Running" && ',
     kind: "guard",
     rule: "fresh-allow",
-    seed: 10,
+    seed: 15,
   },
   {
     name: "the daemon leaves the label of the gate open when the verdict is over",

@@ -18,14 +18,32 @@ afterEach(async () => {
 });
 
 /** What a daemon prints that has run these plugins, by its own code. */
-function daemonMetrics(...runs: readonly (readonly [plugin: string, verb: string, cpuMs: number])[]): string {
+function daemonMetrics(
+  ...runs: readonly (readonly [plugin: string, verb: string, cpuMs: number, wallMs?: number])[]
+): string {
   const registry = new MetricsRegistry();
   const measures = new PluginMetrics(registry);
-  for (const [type, verb, cpuMs] of runs) {
+  for (const [type, verb, cpuMs, wallMs = 30] of runs) {
     const outcome = { exitCode: 0, timedOut: false, oomCgroup: 0, oomNode: 0, maxRssKib: 900 };
-    measures.ran({ verb, link: { type }, outcome: { ...outcome, wallUs: 30_000, cpuUs: 1_000 * cpuMs } } as never);
+    measures.ran({
+      verb,
+      link: { type },
+      outcome: { ...outcome, wallUs: 1_000 * wallMs, cpuUs: 1_000 * cpuMs },
+    } as never);
   }
   return registry.render();
+}
+
+/** Where a node whose daemon tells these metrics breaks. */
+async function breaks(metrics: string | undefined): Promise<number> {
+  cluster.wish = {
+    pods: { agent1: 20 },
+    limits: { memory: "50Mi" },
+    ...(metrics === undefined ? {} : { metrics }),
+  };
+  const { out } = await cluster.levee("--max-pods", "400", "-o", "json");
+  const [only] = (JSON.parse(out) as { nodes: readonly { now: { breaks?: number } }[] }).nodes;
+  return only?.now.breaks ?? Number.POSITIVE_INFINITY;
 }
 
 describe("levee sim --from-cluster", () => {
@@ -49,24 +67,22 @@ describe("levee sim --from-cluster", () => {
     };
     const { out } = await cluster.levee("--max-pods", "16");
     expect(out).toStartWith(
-      "Every pod of a node at once, simulated; a run of a plugin costs 14 ms of CPU, by 5 runs on this cluster\n",
+      "Every pod of a node at once, simulated; a run of a plugin costs 14 ms of CPU and waits 16 ms, by 5 runs on this cluster\n",
     );
     expect(out).not.toContain("Not known");
-    // The default network has the plugin that no definition names: (30 + 15 + (8 + 2)) / 3.
-    expect(out).toContain("2 networks per pod besides the default one, 2 critical pods, 18 ms of CPU per network\n");
+    // The default network has the plugin that no definition names: (30 + 15 + (8 + 2)) / 3, and (0 + 15 + (22 + 28)) / 3.
+    expect(out).toContain(
+      "2 networks per pod besides the default one, 2 critical pods, 18 ms of CPU and 22 ms of waiting per network\n",
+    );
   }, 180_000);
 
   test("plugins that cost more break a node sooner", async () => {
-    const breaks = async (metrics: string | undefined): Promise<number> => {
-      cluster.wish = {
-        pods: { agent1: 20 },
-        limits: { memory: "50Mi" },
-        ...(metrics === undefined ? {} : { metrics }),
-      };
-      const { out } = await cluster.levee("--max-pods", "400", "-o", "json");
-      const [only] = (JSON.parse(out) as { nodes: readonly { now: { breaks?: number } }[] }).nodes;
-      return only?.now.breaks ?? Number.POSITIVE_INFINITY;
-    };
     expect(await breaks(daemonMetrics(["bridge", "ADD", 900]))).toBeLessThan(await breaks(undefined));
+  }, 180_000);
+
+  test("plugins that wait longer without CPU, such as dhcp, break a node sooner", async () => {
+    expect(await breaks(daemonMetrics(["dhcp", "ADD", 4, 1_500]))).toBeLessThan(
+      await breaks(daemonMetrics(["dhcp", "ADD", 4, 5])),
+    );
   }, 180_000);
 });

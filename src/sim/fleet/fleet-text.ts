@@ -5,7 +5,7 @@ import { waitOf, type FleetTally } from "./fleet-tally.ts";
 interface FleetTimes {
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** Of all processes together, at their largest. */
+  /** The peaks of all processes, added up although they need not come at one instant. */
   readonly rssBytesMax: number;
   readonly workers: number;
 }
@@ -40,7 +40,7 @@ export function fleetText(plan: FleetPlan, tally: FleetTally, times: FleetTimes)
     `rules broken                   ${tally.broken.length}`,
     ...tally.broken.slice(0, 10).map((text) => `  ${text}`),
     "",
-    `${(times.wallMs / 1_000).toFixed(1)} s, ${(times.cpuMs / 1_000).toFixed(1)} s of CPU, ${Math.round(times.rssBytesMax / 1_048_576)} MiB in ${times.workers} processes; ${(times.cpuMs / nodes).toFixed(1)} ms of CPU per node, ${tally.steps} steps`,
+    `${(times.wallMs / 1_000).toFixed(1)} s, ${(times.cpuMs / 1_000).toFixed(1)} s of CPU, ${Math.round(times.rssBytesMax / 1_048_576)} MiB at the peaks of ${times.workers} ${times.workers === 1 ? "worker" : "workers"} and their parent; ${(times.cpuMs / nodes).toFixed(1)} ms of CPU per node, ${tally.steps} steps`,
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -38,10 +38,10 @@ export function cohortsOf({ nodes }: FleetPlan): number {
 }
 
 /** Plays the nodes of one cohort, one after another, on one simulated machine. The plan and the number decide everything. */
-export async function playCohort(plan: FleetPlan, number: number): Promise<FleetTally> {
+export async function playCohort(plan: FleetPlan, number: number, onNode?: () => void): Promise<FleetTally> {
   const cohort = new FleetCohort(plan, number);
   using _disk = { [Symbol.dispose]: useDisk(cohort.world.disk) };
-  return await cohort.play();
+  return await cohort.play(onNode);
 }
 
 class FleetCohort {
@@ -76,7 +76,7 @@ class FleetCohort {
     this.#machine = machine;
   }
 
-  async play(): Promise<FleetTally> {
+  async play(onNode?: () => void): Promise<FleetTally> {
     const { world } = this;
     const spells = spellsOf(this.#plan);
     // Faults are part of the plan, so that no pod must be attached promptly.
@@ -85,7 +85,10 @@ class FleetCohort {
     const first = firstPods(this.#plan, this.#number);
     first.forEach((pod, at) => world.time.after((at / first.length) * bindWithinMs, () => this.#bind(pod)));
     await this.#pass(buildUpMs);
-    for (let at = 0; at < nodesOf(this.#plan, this.#number); at += 1) await this.#playNode(at, spells);
+    for (let at = 0; at < nodesOf(this.#plan, this.#number); at += 1) {
+      await this.#playNode(at, spells);
+      onNode?.();
+    }
     this.#beganMs = undefined;
     await this.#pass(settleMs);
     this.#invariants.lookAtEnd();

@@ -7,6 +7,8 @@ export interface ApiUser {
 }
 
 export const controller: ApiUser = { account: "controller", name: "controller" };
+/** The client that makes pods without an owner. */
+export const tenantClient: ApiUser = { account: "tenant", name: "browser-operator" };
 
 /** One request as the server takes it in. */
 export interface ServedRequest {

@@ -1,9 +1,11 @@
 import type { Verdict } from "../../guard/decision/decision.ts";
 import { Seeded } from "../time/seeded.ts";
 import { simNodes } from "./cluster-objects.ts";
+import { upkeepOf, type UpkeepAct } from "./upkeep/upkeep-act.ts";
 
 /** Something that happens in the cluster, or that a person says. */
 export type ClusterAct =
+  | UpkeepAct
   | {
       /** A client makes pods without an owner, and none of them starts. */
       readonly kind: "avalanche";
@@ -117,7 +119,8 @@ export function guardStoryOfSeed(seed: number): GuardStory {
   const words = isQuiet ? nuisancesOf(seeded) : wordsOf(seeded);
   const late = lateReboot(new Seeded(seed).fork("late reboot"));
   const ends = isQuiet ? [] : [outsideOf(new Seeded(seed).fork("outside")), killOf(new Seeded(seed).fork("late kill"))];
-  const lateActs = [...late, ...ends.flatMap((end) => end.acts)];
+  const upkeep = upkeepOf(new Seeded(seed).fork("operators"));
+  const lateActs = [...late, ...ends.flatMap((end) => end.acts), ...upkeep];
   const acts = [...troubles, ...rebootsOf(seeded, isQuiet), ...words, ...nuisancesOf(seeded), ...lateActs];
   const whens = acts.filter(({ kind }) => kind === "word").map(({ atMs }) => atMs);
   const drawn = Array.from({ length: seeded.whole(0, 6) }, () =>

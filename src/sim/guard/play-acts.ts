@@ -1,6 +1,6 @@
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { terminalPhases, type DecisionPhase } from "../../guard/decision/decision.ts";
-import type { ApiUser } from "./api-user.ts";
+import { tenantClient } from "./api-user.ts";
 import { keyOfObject } from "./cluster-life.ts";
 import {
   daemonPod,
@@ -15,8 +15,9 @@ import {
 } from "./cluster-objects.ts";
 import type { ClusterAct } from "./guard-story.ts";
 import type { GuardWorld } from "./guard-world.ts";
+import { drain } from "./upkeep/drain.ts";
+import { rollout } from "./upkeep/rollout.ts";
 
-const client: ApiUser = { account: "tenant", name: "browser-operator" };
 /** A refused client tries again. */
 const againMs = 6_000;
 const again = 4;
@@ -37,13 +38,17 @@ export function act(world: GuardWorld, one: ClusterAct): void {
       return touchPod(world, one);
     case "reboot-due":
       return void world.fleet.due.set(one.node, world.time.wallMs);
+    case "drain":
+      return drain(world, one);
+    case "rollout":
+      return rollout(world, one);
     default:
       turnsOfActs[one.kind](world, one, true);
       world.time.after(one.forMs, () => turnsOfActs[one.kind](world, one, false));
   }
 }
 
-type LastingAct = Extract<ClusterAct, { forMs: number }>;
+type LastingAct = Exclude<Extract<ClusterAct, { forMs: number }>, { kind: "drain" }>;
 type Turn<T> = (world: GuardWorld, one: T, isOn: boolean) => void;
 
 const turnsOfActs: Readonly<Record<LastingAct["kind"], Turn<LastingAct>>> = {
@@ -109,7 +114,7 @@ function makePod(world: GuardWorld, number: number): boolean {
   const time = new Date(world.time.wallMs).toISOString();
   const pod = stuckPodObject({ namespace: tenantNamespace, generateName: "rd-browser-", node, time });
   try {
-    world.create("pods", tenantNamespace, pod, client);
+    world.create("pods", tenantNamespace, pod, tenantClient);
     return true;
   } catch {
     // The client hears it and tries again later.

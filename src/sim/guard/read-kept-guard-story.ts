@@ -17,6 +17,8 @@ const guardActKinds: ReadonlySet<string> = new Set<ClusterAct["kind"]>([
   "word",
   "swap-pod",
   "start-pod",
+  "drain",
+  "rollout",
 ]);
 
 /** Reads a story of guards that was kept in a file. Throws an error with the field, its value and the remedy. */
@@ -33,7 +35,7 @@ export function readKeptGuardStory(text: string): GuardStory {
       if (typeof kind !== "string" || !kinds.has(kind))
         throw wrongField(`${at}.kind`, kind, `one of ${[...kinds].join(", ")}`);
       requireTime(one, "atMs", at);
-      if (one["forMs"] !== undefined) requireTime(one, "forMs", at);
+      for (const field of ["forMs", "everyMs"].filter((name) => one[name] !== undefined)) requireTime(one, field, at);
     }
   // Every field that a run needs has been looked at.
   return story as unknown as GuardStory;

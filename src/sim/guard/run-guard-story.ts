@@ -8,6 +8,7 @@ import type { GuardStory } from "./guard-story.ts";
 import { GuardWorld } from "./guard-world.ts";
 import { act } from "./play-acts.ts";
 import { beginGuardFault, calmGuards } from "./play-guard-faults.ts";
+import { placeShop } from "./upkeep/owned-pods.ts";
 
 /** When all is calm: long enough for a step's longest deadline after the last word. */
 const settleMs = 1_500_000;
@@ -52,6 +53,8 @@ export async function runGuardStory(
 
 function schedule(world: GuardWorld, { acts, faults, calmAtMs }: GuardStory, rules: GuardRules): void {
   const { time } = world;
+  // Only then, as everything that is there moves what a seed does.
+  if (acts.some(({ kind }) => kind === "drain" || kind === "rollout")) placeShop(world);
   for (const one of acts) time.after(one.atMs, () => act(world, one));
   for (const fault of faults) time.after(fault.atMs, () => beginGuardFault(world, fault));
   time.after(calmAtMs, () => calmGuards(world));

@@ -29,12 +29,12 @@ export function roomOf({ now, node }: NodeForecast): number {
 }
 
 function nodeText(forecast: NodeForecast, paint: Paint): string {
-  const { node, now, withMultus, limitMib, leveeLimitMib } = forecast;
+  const { node, now, multus, withMultus, limitMib, leveeLimitMib } = forecast;
   const { name, pods, daemon } = node;
   const room = roomOf(forecast);
   const isLevee = daemon.impl === "levee";
-  const multus = isLevee
-    ? `; with Multus at ${bytesText(daemon.limitBytes)} it ${breaksText(withMultus, "would break", "would")}`
+  const otherwise = isLevee
+    ? `; with Multus at ${limitsText(multus)} it ${breaksText(withMultus, "would break", "would")}`
     : "";
   const levee = isLevee ? "" : `; with Levee ${limitText(pods, leveeLimitMib)}`;
   return [
@@ -42,7 +42,7 @@ function nodeText(forecast: NodeForecast, paint: Paint): string {
       ? `${paint("green", "✓")} node ${name} holds ${pods} pods at once`
       : `${paint("red", "×")} node ${name} does not hold its ${pods} pods at once, only ${now.holds}`,
     `; it ${breaksText(now, "breaks", "does")}${now.why === "" ? "" : ` because ${now.why}`}`,
-    `${multus}; ${limitText(pods, limitMib)}${levee}; `,
+    `${otherwise}; ${limitText(pods, limitMib)}${levee}; `,
     room >= 0 ? `${room} pods from the next outage\n` : "the next storm is the next outage\n",
     `  ${factsText(node)}\n`,
   ].join("");
@@ -57,7 +57,7 @@ function limitText(pods: number, limitMib: number | undefined): string {
 }
 
 /** What was read of the node. */
-function factsText({ daemon, cores, critical, networksMix, chainCpuMs }: NodeShape): string {
+function factsText({ daemon, cores, critical, networksMix, chain }: NodeShape): string {
   const mean = networksMix.reduce((sum, one) => sum + one, 0) / Math.max(1, networksMix.length);
   const networks = Number(mean.toPrecision(2));
   return [
@@ -65,17 +65,27 @@ function factsText({ daemon, cores, critical, networksMix, chainCpuMs }: NodeSha
     ...(cores === undefined ? [] : [`${cores} ${cores === 1 ? "core" : "cores"}`]),
     `${networks} ${networks === 1 ? "network" : "networks"} per pod besides the default one`,
     `${critical} critical ${critical === 1 ? "pod" : "pods"}`,
-    ...(chainCpuMs === undefined ? [] : [`${Number(chainCpuMs.toPrecision(2))} ms of CPU per network`]),
+    ...(chain === undefined
+      ? []
+      : [`${msText(chain.cpuMs)} of CPU and ${msText(chain.waitMs)} of waiting per network`]),
   ].join(", ");
 }
 
-function daemonText({ impl, limitBytes, cpuMillis }: CniDaemonShape): string {
-  const name = impl === "levee" ? "Levee" : `Multus ${impl.slice("multus-".length)}`;
-  return `${name} at ${bytesText(limitBytes)}${cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`}`;
+function daemonText(daemon: CniDaemonShape): string {
+  const name = daemon.impl === "levee" ? "Levee" : `Multus ${daemon.impl.slice("multus-".length)}`;
+  return `${name} at ${limitsText(daemon)}`;
+}
+
+function limitsText({ limitBytes, cpuMillis }: CniDaemonShape): string {
+  return `${bytesText(limitBytes)}${cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`}`;
 }
 
 function costText({ plugins }: ClusterShape): string {
-  return plugins === undefined
-    ? "plugins cost what they do in the model"
-    : `a run of a plugin costs ${Number(plugins.cpuMs.toPrecision(2))} ms of CPU, by ${plugins.runs} runs on this cluster`;
+  if (plugins === undefined) return "plugins cost what they do in the model";
+  const { cpuMs, waitMs, runs } = plugins;
+  return `a run of a plugin costs ${msText(cpuMs)} of CPU and waits ${msText(waitMs)}, by ${runs} runs on this cluster`;
+}
+
+function msText(ms: number): string {
+  return `${Number(ms.toPrecision(2))} ms`;
 }

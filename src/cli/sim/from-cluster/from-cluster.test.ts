@@ -30,7 +30,7 @@ interface NodeValue {
   readonly name: string;
   readonly room: number;
   readonly cores: number;
-  readonly chainCpuMs: number;
+  readonly chain?: { readonly cpuMs: number; readonly waitMs: number };
   readonly networksMix: readonly number[];
   readonly daemon: { readonly impl: string; readonly limitBytes: number; readonly cpuMillis?: number };
   readonly now: { readonly holds: number; readonly breaks?: number; readonly why: string };
@@ -49,7 +49,7 @@ describe("levee sim --from-cluster", () => {
     expect(err).not.toContain("Error");
     expect(out).toStartWith("Every pod of a node at once, simulated; plugins cost what they do in the model\n");
     expect(out).toMatch(
-      /✓ node agent1 holds 60 pods at once; it does not break up to 200; with Multus at 50Mi it would break at \d+; the limit for 60 is \d+Mi; 140 pods from the next outage\n {2}Levee at 50Mi, 2 cores, 1 network per pod besides the default one, 2 critical pods\n/u,
+      /✓ node agent1 holds 60 pods at once; it does not break up to 200; with Multus at 50Mi and 100m of CPU it would break at \d+; the limit for 60 is \d+Mi; 140 pods from the next outage\n {2}Levee at 50Mi, 2 cores, 1 network per pod besides the default one, 2 critical pods\n/u,
     );
     expect(out).toContain("‼ Not known: what plugins cost: no daemon told");
     expect(status).toBe(0);
@@ -60,9 +60,22 @@ describe("levee sim --from-cluster", () => {
     cluster.wish = { limits: { memory: "50Mi", cpu: "15m" }, pods: { agent1: 20 } };
     const { out, status } = await cluster.levee("--max-pods", "300");
     expect(out).toMatch(
-      /✓ node agent1 holds 20 pods at once; it breaks at \d+ because \d+ critical pods? waited longer than 3s, the longest [\d.]+s; with Multus at 50Mi it would break at \d+; the limit for 20 is \d+Mi; \d+ pods from the next outage\n/u,
+      /✓ node agent1 holds 20 pods at once; it breaks at \d+ because \d+ critical pods? waited longer than 3s, the longest [\d.]+s; with Multus at 50Mi and 100m of CPU it would break at \d+; the limit for 20 is \d+Mi; \d+ pods from the next outage\n/u,
     );
     expect(status).toBe(0);
+  }, 180_000);
+
+  test("compares a node with Levee to Multus as it is shipped, whatever the limits of its Levee are", async () => {
+    const withMultus = async (limits: Readonly<Record<string, string>>): Promise<unknown> => {
+      cluster.wish = { limits, pods: { agent1: 8 } };
+      const { out } = await cluster.levee("--max-pods", "60", "-o", "json");
+      return (JSON.parse(out) as { nodes: readonly { withMultus: unknown }[] }).nodes[0]?.withMultus;
+    };
+    const small = await withMultus({ memory: "32Mi", cpu: "25m" });
+    expect(await withMultus({ memory: "512Mi" })).toEqual(small);
+    const { out } = await cluster.levee("--max-pods", "60");
+    expect(out).toMatch(/; with Multus at 50Mi and 100m of CPU it would break at \d+;/u);
+    expect(out).toContain("  Levee at 512Mi, 2 cores");
   }, 180_000);
 
   test("a cluster with Multus as it is shipped does not hold its own pods, and ends with 1", async () => {

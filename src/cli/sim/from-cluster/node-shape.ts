@@ -7,7 +7,14 @@ import { objectOf, textOf, type JsonObject } from "../../../kube/client/json-fie
 import { nodeOf } from "../../cluster/project.ts";
 import { cpuMillisOf } from "./cpu-quantity.ts";
 import type { DaemonNode, CniDaemonShape } from "./node-daemons.ts";
-import { chainCpuMs, defaultChainCpuMs, type NetworkPlugins, type PluginCosts } from "./plugin-costs.ts";
+import {
+  chainCost,
+  defaultChainCost,
+  sumOfCosts,
+  type NetworkPlugins,
+  type PluginCosts,
+  type RunCost,
+} from "./plugin-costs.ts";
 
 /** A node, and those of its pods that need a network of their own. */
 export interface NodeShape {
@@ -20,7 +27,7 @@ export interface NodeShape {
   readonly cores: number | undefined;
   readonly daemon: CniDaemonShape;
   /** What one network of one pod costs there on average; undefined when no daemon told. */
-  readonly chainCpuMs: number | undefined;
+  readonly chain: RunCost | undefined;
 }
 
 export interface SeenNode extends DaemonNode {
@@ -106,16 +113,18 @@ export function nodeShape({ name, cores }: SeenNode, { pods, daemon, networks, c
     critical: wishes.filter(({ isCritical }) => isCritical).length,
     cores,
     daemon,
-    chainCpuMs: costs === undefined ? undefined : meanChainMs(wishes, networks, costs),
+    chain: costs === undefined ? undefined : meanChain(wishes, networks, costs),
   };
 }
 
 /** Of all chains of the node's pods, each with its default network. */
-function meanChainMs(wishes: readonly PodNeeds[], networks: NetworkPlugins, costs: PluginCosts): number {
-  const defaultMs = defaultChainCpuMs(networks, costs);
+function meanChain(wishes: readonly PodNeeds[], networks: NetworkPlugins, costs: PluginCosts): RunCost {
+  const byDefault = defaultChainCost(networks, costs);
   const chains = wishes.flatMap((wish) => [
-    defaultMs,
-    ...wish.networks.map((network) => chainCpuMs(networks.get(network), costs)),
+    byDefault,
+    ...wish.networks.map((network) => chainCost(networks.get(network), costs)),
   ]);
-  return chains.length === 0 ? defaultMs : chains.reduce((sum, one) => sum + one, 0) / chains.length;
+  if (chains.length === 0) return byDefault;
+  const { cpuMs, waitMs } = sumOfCosts(chains);
+  return { cpuMs: cpuMs / chains.length, waitMs: waitMs / chains.length };
 }

@@ -1,12 +1,18 @@
 import type { Metric } from "../../../wire/metric-lines.ts";
+import { quietWallsMs } from "./quiet-wall.ts";
 
-/** What the runs of plugins have cost on this cluster. */
-export interface PluginCosts {
-  /** One run, on average of all. */
+/** What one run of a plugin or of a whole chain costs. */
+export interface RunCost {
   readonly cpuMs: number;
+  /** The rest of its time: locks of the kernel, a server's answer, or sleep. */
+  readonly waitMs: number;
+}
+
+/** What the runs of plugins have cost on this cluster: one run on average of all. */
+export interface PluginCosts extends RunCost {
   readonly runs: number;
   /** One run of each plugin, by its name. */
-  readonly byPlugin: ReadonlyMap<string, number>;
+  readonly byPlugin: ReadonlyMap<string, RunCost>;
 }
 
 /**
@@ -16,34 +22,50 @@ export interface PluginCosts {
 export function pluginCosts(metrics: readonly Metric[]): PluginCosts | undefined {
   const seconds = sumsOf(metrics, "levee_delegate_cpu_seconds_total");
   const runs = sumsOf(metrics, "levee_delegate_seconds_count");
-  const known = [...runs].filter(([plugin, count]) => count > 0 && seconds.has(plugin));
-  const allRuns = known.reduce((sum, [, count]) => sum + count, 0);
-  const allMs = known.reduce((sum, [plugin]) => sum + 1_000 * (seconds.get(plugin) ?? 0), 0);
-  if (allRuns === 0 || allMs === 0) return undefined;
-  const byPlugin = new Map(known.map(([plugin, count]) => [plugin, (1_000 * (seconds.get(plugin) ?? 0)) / count]));
-  return { cpuMs: allMs / allRuns, runs: allRuns, byPlugin };
+  const walls = quietWallsMs(metrics);
+  const byPlugin = new Map<string, RunCost>();
+  let [allRuns, allCpuMs, allWaitMs] = [0, 0, 0];
+  for (const [plugin, count] of runs) {
+    const cpuSeconds = seconds.get(plugin);
+    if (count === 0 || cpuSeconds === undefined) continue;
+    const cpuMs = (1_000 * cpuSeconds) / count;
+    const waitMs = Math.max(0, (walls.get(plugin) ?? 0) - cpuMs);
+    byPlugin.set(plugin, { cpuMs, waitMs });
+    allRuns += count;
+    allCpuMs += count * cpuMs;
+    allWaitMs += count * waitMs;
+  }
+  if (allRuns === 0 || allCpuMs === 0) return undefined;
+  return { cpuMs: allCpuMs / allRuns, waitMs: allWaitMs / allRuns, runs: allRuns, byPlugin };
 }
 
 /** The plugins of each network by `namespace/name`, as far as they can be read. */
 export type NetworkPlugins = ReadonlyMap<string, readonly string[]>;
 
 /** One chain of the network: each of its plugins runs once. */
-export function chainCpuMs(plugins: readonly string[] | undefined, costs: PluginCosts): number {
+export function chainCost(plugins: readonly string[] | undefined, costs: PluginCosts): RunCost {
   const named = plugins ?? [];
-  if (named.length === 0) return costs.cpuMs;
-  return named.reduce((sum, plugin) => sum + (costs.byPlugin.get(plugin) ?? costs.cpuMs), 0);
+  if (named.length === 0) return { cpuMs: costs.cpuMs, waitMs: costs.waitMs };
+  return sumOfCosts(named.map((plugin) => costs.byPlugin.get(plugin) ?? costs));
 }
 
 /**
  * The default network's chain. Its configuration is on the nodes and not in the cluster, so it is taken to have the plugins
  * that no network definition names.
  */
-export function defaultChainCpuMs(networks: NetworkPlugins, costs: PluginCosts): number {
+export function defaultChainCost(networks: NetworkPlugins, costs: PluginCosts): RunCost {
   const named = new Set([...networks.values()].flat());
-  return chainCpuMs(
+  return chainCost(
     [...costs.byPlugin.keys()].filter((plugin) => !named.has(plugin)),
     costs,
   );
+}
+
+export function sumOfCosts(costs: readonly RunCost[]): RunCost {
+  return {
+    cpuMs: costs.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
+    waitMs: costs.reduce((sum, { waitMs }) => sum + waitMs, 0),
+  };
 }
 
 function sumsOf(metrics: readonly Metric[], name: string): ReadonlyMap<string, number> {
