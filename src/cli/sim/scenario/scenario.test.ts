@@ -222,6 +222,11 @@ const mistakes: [string, string, string][] = [
     '10: faults[0].network is "lan", which does not fit cut-power: leave it out',
   ],
   ["no YAML", "name: [\n", '1: the file has "name: [", which is not YAML: '],
+  [
+    "two documents",
+    "name: a\n---\nname: b\n",
+    '2: the file has "---", which begins a second document: make two files\n',
+  ],
   ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
 ];
 
