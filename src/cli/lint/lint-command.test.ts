@@ -70,6 +70,16 @@ describe("levee lint on files", () => {
     ]);
   });
 
+  test("a file that is named twice is looked at once", async () => {
+    const path = write("a/lan.yaml", broken);
+    for (const paths of [
+      [path, path],
+      [join(folder, "a"), path],
+      [join(folder, "a"), `${folder}/./a/`],
+    ])
+      expect((await levee(paths)).out).toContain("1 error, 0 warnings, 0 notes in 1 network and 0 pods of 1 file;");
+  });
+
   test("reads standard input", async () => {
     const { status, out } = await levee(["-"], broken);
     expect([status, out.split(":", 3)]).toEqual([1, ["<stdin>", "7", "6"]]);
