@@ -261,7 +261,7 @@ describe("a mistake is named with line, field, value and remedy", () => {
     const { status, err } = await levee("run", join(folder, "none.yaml"));
     expect(status).toBe(2);
     expect(err).toContain("Cannot read the scenario");
-    expect(err).toContain("(ENOENT)");
+    expect(err).toContain("none.yaml: there is no such file (ENOENT)");
   });
 });
 
