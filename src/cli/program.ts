@@ -29,6 +29,7 @@ import { addVendor } from "./commands/vendor.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
+import { helpForm } from "./help-form.ts";
 import { software } from "../base/version.ts";
 import type { Shell } from "./shell.ts";
 
@@ -48,7 +49,8 @@ export function buildProgram(shell: Shell): Command {
       "folder of networks and pods as YAML (LEVEE_DIRECTORY; default: STATE-DIR/directory)",
     )
     .helpOption("-h, --help", "show this help")
-    .configureHelp({ showGlobalOptions: true })
+    .helpCommand("help [command]", "Show the help of a command")
+    .configureHelp(helpForm)
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({

@@ -59,6 +59,16 @@ describe("help", () => {
     expect(out.includes("--socket-dir <folder>")).toBe(!["daemon", "guard", "completion"].includes(command));
   });
 
+  test.each(["check", "check node", "check network", "gate list", "sim storm", "lint"])(
+    "levee %s --help lists no option twice, and no empty list as a default",
+    async (command) => {
+      const { out } = await levee(...command.split(" "), "--help");
+      const options = Array.from(out.matchAll(/^  (?:-\w, )?(--[\w-]+)/gmu), ([, option]) => option);
+      expect(options).toEqual([...new Set(options)]);
+      expect(out).not.toContain("(default: [])");
+    },
+  );
+
   test("help finds commands below commands", async () => {
     const { out } = await levee("check", "node", "--help");
     expect(out).toContain("Usage: levee check node");

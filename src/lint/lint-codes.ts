@@ -14,7 +14,7 @@ export const lintCodes = {
     severity: "note",
     title: "a template is rendered before it is looked at",
     means:
-      "The document has {{ … }} of Helm or another template language, so it is not YAML yet. Nothing in it was looked at.",
+      "The document has {{ … }} of Helm or another template language, so it is not YAML or JSON yet. Nothing in it was looked at. A placeholder inside a text of the JSON does no harm.",
     todo: "Lint what comes out: helm template RELEASE CHART | levee lint -",
   },
   LVN0103: {

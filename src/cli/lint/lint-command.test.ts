@@ -70,6 +70,16 @@ describe("levee lint on files", () => {
     ]);
   });
 
+  test("a file that is named twice is looked at once", async () => {
+    const path = write("a/lan.yaml", broken);
+    for (const paths of [
+      [path, path],
+      [join(folder, "a"), path],
+      [join(folder, "a"), `${folder}/./a/`],
+    ])
+      expect((await levee(paths)).out).toContain("1 error, 0 warnings, 0 notes in 1 network and 0 pods of 1 file;");
+  });
+
   test("reads standard input", async () => {
     const { status, out } = await levee(["-"], broken);
     expect([status, out.split(":", 3)]).toEqual([1, ["<stdin>", "7", "6"]]);
@@ -137,9 +147,21 @@ describe("levee lint -k", () => {
       "LVN0103 " + join(folder, "base/kustomization.yml") + ': it names "none.yaml", which does not exist',
     );
     expect(out).toContain("note LVN0103");
-    expect(out).toContain("its namePrefix were not applied");
+    expect(out).toContain("it was looked at without its namePrefix");
     expect(out).toContain("LVN0207 NetworkAttachmentDefinition live/net");
     expect(out).toContain("LVN0301 NetworkAttachmentDefinition live/lan");
+  });
+
+  test("a finding about a kustomization points at its entry", async () => {
+    const path = write(
+      "kustomization.yaml",
+      "namePrefix: x-\nresources:\n  - none.yaml\n  - https://example.com/a.yaml\n",
+    );
+    const placesOf = async (): Promise<readonly string[]> =>
+      (await levee(["-k", folder])).out.split("\n").map((line) => /:\d+:\d+: \w+ \w+/u.exec(line)?.[0] ?? "");
+    expect(await placesOf()).toEqual([":1:13: note LVN0103", ":3:5: error LVN0103", ":4:5: note LVN0103", "", ""]);
+    writeFileSync(path, "resources:\n  - a.yaml\n  ]\n");
+    expect(await placesOf()).toEqual([":3:3: error LVN0101", "", ""]);
   });
 
   test("a kustomization whose entries are all there has no finding about itself", async () => {

@@ -1,5 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { LeveeError } from "../../base/errors.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 import { usageFailure } from "../failure.ts";
@@ -10,14 +10,25 @@ const filesMax = 100_000;
 /** Larger files are no manifests that people write. */
 const fileBytesMax = 64 * 1_024 * 1_024;
 
-/** Files as given, and the YAML and JSON files of folders. `-` is what standard input has. */
+/** Files as given, and the YAML and JSON files of folders, each once. `-` is what standard input has. */
 export async function lintFiles(paths: readonly string[], input?: () => Promise<string>): Promise<LintSources> {
   const sources: LintSources[] = [];
-  for (const path of paths) {
+  const seen = new Set<string>();
+  for (const path of new Set(paths)) {
     if (path === "-") sources.push(await fromInput(input));
-    else for (const file of await filesAt(path)) sources.push(await readFileSource(file));
+    else for (const file of unseen(await filesAt(path), seen)) sources.push(await readFileSource(file));
   }
   return joinSources(sources);
+}
+
+/** A file may be named beside its folder. */
+function unseen(files: readonly string[], seen: Set<string>): readonly string[] {
+  return files.filter((file) => {
+    const whole = resolve(file);
+    const isNew = !seen.has(whole);
+    seen.add(whole);
+    return isNew;
+  });
 }
 
 async function fromInput(input: (() => Promise<string>) | undefined): Promise<LintSources> {

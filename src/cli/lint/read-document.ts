@@ -4,6 +4,7 @@ import type { LintNetwork, LintPlace, LintPod, LintSpot } from "../../lint/lint-
 import { asWritten, withIndentedQuotes, type DocumentText } from "./document-text.ts";
 import { ScalarOffsets } from "./scalar-offsets.ts";
 import type { TextPositions } from "./text-positions.ts";
+import { placeholderIn } from "./unrendered.ts";
 import type { YamlPart } from "./yaml-documents.ts";
 import { TooManyAliases, YamlFields } from "./yaml-fields.ts";
 
@@ -69,10 +70,11 @@ function objectsOf(parsed: Document.Parsed, source: Placing): ReadDocument {
   }
   const fields = new YamlFields(parsed);
   const objects = itemsOf(fields).map((node) => new YamlObject(node, fields, source));
-  return {
-    networks: objects.flatMap((object) => object.network() ?? []),
-    pods: objects.flatMap((object) => object.pod() ?? []),
-  };
+  const networks = objects.flatMap((object) => object.network() ?? []);
+  const pods = objects.flatMap((object) => object.pod() ?? []);
+  const at = placeholderIn(source.document.text, parsed, { networks, pods });
+  if (at === undefined) return { networks, pods };
+  return { networks: [], pods: [], problem: { message: "it is a template", place: placeOf(source, at, at + 2) } };
 }
 
 /** `kubectl get -o yaml` prints a List. */

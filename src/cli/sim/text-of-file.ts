@@ -10,7 +10,9 @@ export async function textOfFile(path: string, what: "model" | "scenario", remed
   try {
     return (await readRegularFile(path, { bytesMax, followLinks: true })).toString("utf8");
   } catch (cause) {
-    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the ${what} ${path}`, {
+    const errno = errnoOf(cause);
+    const why = errno === "ENOENT" ? ": there is no such file" : "";
+    throw new CommandFailure(errno ?? "io-failed", `Cannot read the ${what} ${path}${why}`, {
       ...(cause instanceof LeveeError ? { details: cause.message } : {}),
       remedy,
       exitCode: exitCode.usage,

@@ -38,6 +38,12 @@ export class SimCores {
     return this.#waitedMs;
   }
 
+  /** CPU time of a thread that was there from the start. */
+  get servedMs(): number {
+    this.#catchUp();
+    return this.#served;
+  }
+
   /** CPU time of all threads so far. */
   get usedMs(): number {
     this.#catchUp();

@@ -1,6 +1,7 @@
 import type { LoadFacts } from "../../admission/load/host-load.ts";
 import type { Cancel } from "../../base/clock.ts";
 import type { SimTime } from "../time/sim-time.ts";
+import { CpuGroup } from "./cpu-group.ts";
 import { DaemonCpu } from "./daemon-cpu.ts";
 import type { MachineModel } from "./machine-model.ts";
 import { SimCores } from "./sim-cores.ts";
@@ -46,16 +47,14 @@ export class SimMachine {
   readonly model: MachineModel;
   readonly limits: ContainerLimits;
   readonly cores: SimCores;
-  /** The share of the cores that the daemon's cgroup may use. */
-  readonly group: SimCores;
+  /** What Multus and its plugins compute on: the share of the cores that the daemon's cgroup may use. */
+  readonly group: CpuGroup;
   /** The runtime starts its calls on it. */
   readonly #runtime: DaemonCpu;
   readonly #kind: DaemonKind;
   readonly #time: SimTime;
   #daemon: DaemonCpu | undefined;
   #endedCpuMs = 0;
-  /** CPU that plugins and requests of Multus asked for. */
-  #groupUsedMs = 0;
   #fileBytes = 0;
   oomKills = 0;
   /** Calls that are connected with the daemon. */
@@ -72,7 +71,8 @@ export class SimMachine {
     this.limits = limits;
     this.cores = new SimCores(time, model.cores);
     this.#runtime = new DaemonCpu({ time, cores: this.cores, cpuMillis: undefined });
-    this.group = limits.cpuMillis === undefined ? this.cores : new SimCores(time, limits.cpuMillis / 1_000);
+    const { cpuMillis } = limits;
+    this.group = new CpuGroup(cpuMillis === undefined ? this.cores : new SimCores(time, cpuMillis / 1_000));
   }
 
   get daemon(): DaemonCpu | undefined {
@@ -80,7 +80,7 @@ export class SimMachine {
   }
 
   get daemonCpuMs(): number {
-    if (this.#kind === "multus") return this.#groupUsedMs;
+    if (this.#kind === "multus") return this.group.usedMs;
     return this.#endedCpuMs + (this.#daemon?.usedMs ?? 0);
   }
 
@@ -158,7 +158,6 @@ export class SimMachine {
     const ownMs = isOurs ? pluginCpuMs : this.model.multus.pluginCpuMs * this.slowness;
     const cpuMs = factor * (ownMs + (already * pluginCpuPerPodUs) / 1_000);
     const cores = isOurs ? this.cores : this.group;
-    if (!isOurs) this.#groupUsedMs += cpuMs;
     this.plugins += 1;
     let isOver = false;
     const leave = (): void => {
@@ -189,9 +188,7 @@ export class SimMachine {
 
   /** CPU time of Multus itself, on one of its threads. */
   thinkMs(cpuMs: number): number {
-    const slowMs = cpuMs * this.slowness;
-    this.#groupUsedMs += slowMs;
-    return slowMs;
+    return cpuMs * this.slowness;
   }
 
   get #textMib(): number {

@@ -1,22 +1,22 @@
-import type { SimCores } from "../machine/sim-cores.ts";
+import type { CpuGroup } from "../machine/cpu-group.ts";
 
 /** A program's few threads: of the work beyond them, what came last is next, as in a scheduler of Go. */
 export class Threads {
   readonly #count: number;
-  readonly #cores: SimCores;
+  readonly #group: CpuGroup;
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #isEnded = false;
 
-  constructor(count: number, cores: SimCores) {
+  constructor(count: number, group: CpuGroup) {
     this.#count = count;
-    this.#cores = cores;
+    this.#group = group;
   }
 
   run(cpuMs: number, done: () => void): void {
     const begin = (): void => {
       this.#busy += 1;
-      this.#cores.run(cpuMs, () => {
+      this.#group.run(cpuMs, () => {
         this.#busy -= 1;
         if (this.#isEnded) return;
         done();

@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from "yaml";
+import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import type { RebootPlan } from "../../../sim/reboot/reboot-plan.ts";
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { SimStormFault, SimStormPlan, SimStormPod } from "../../../sim/storm/sim-storm-plan.ts";
@@ -29,12 +29,19 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, prettyErrors: false });
   const [first] = document.errors;
-  if (first !== undefined) throw failure(path, [notYaml(text, counter.linePos(first.pos[0]).line, first.message)]);
+  if (first !== undefined) throw failure(path, [problemOf(first, counter.linePos(first.pos[0]).line, text)]);
   const reader = new FieldReader(counter);
   const values = reader.object(document.contents, scenarioFields, "");
   const plan = reader.problems.length === 0 ? planOf(values, reader, words) : undefined;
   if (plan === undefined || reader.problems.length > 0) throw failure(path, reader.problems);
   return plan;
+}
+
+function problemOf({ code, message }: YAMLParseError, line: number, text: string): FieldProblem {
+  // The parser's words for this are about its own functions.
+  if (code === "MULTIPLE_DOCS")
+    return { line, text: 'the file has "---", which begins a second document: make two files' };
+  return notYaml(text, line, message);
 }
 
 /** An error at the end of a file is about what stands before. */

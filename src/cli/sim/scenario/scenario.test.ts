@@ -222,6 +222,11 @@ const mistakes: [string, string, string][] = [
     '10: faults[0].network is "lan", which does not fit cut-power: leave it out',
   ],
   ["no YAML", "name: [\n", '1: the file has "name: [", which is not YAML: '],
+  [
+    "two documents",
+    "name: a\n---\nname: b\n",
+    '2: the file has "---", which begins a second document: make two files\n',
+  ],
   ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
 ];
 
@@ -256,7 +261,7 @@ describe("a mistake is named with line, field, value and remedy", () => {
     const { status, err } = await levee("run", join(folder, "none.yaml"));
     expect(status).toBe(2);
     expect(err).toContain("Cannot read the scenario");
-    expect(err).toContain("(ENOENT)");
+    expect(err).toContain("none.yaml: there is no such file (ENOENT)");
   });
 });
 
