@@ -18,7 +18,10 @@ export const multusShim = join(bin, "multus-shim");
  */
 export function givenMultusHead(): string | undefined {
   const given = process.env["LEVEE_MULTUS_HEAD"] ?? "";
-  return given === "" || !existsSync(given) ? undefined : dirname(given);
+  if (given === "") return undefined;
+  for (const program of [given, join(dirname(given), "multus-shim")])
+    if (!existsSync(program)) throw new Error(`Cannot use LEVEE_MULTUS_HEAD as there is no ${program}`);
+  return dirname(given);
 }
 
 export function missingForMultus(): string | undefined {
