@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from "yaml";
+import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import type { RebootPlan } from "../../../sim/reboot/reboot-plan.ts";
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { SimStormFault, SimStormPlan, SimStormPod } from "../../../sim/storm/sim-storm-plan.ts";
@@ -29,7 +29,7 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, prettyErrors: false });
   const [first] = document.errors;
-  if (first !== undefined) throw failure(path, [notYaml(text, counter.linePos(first.pos[0]).line, first.message)]);
+  if (first !== undefined) throw failure(path, [notRead(text, counter.linePos(first.pos[0]).line, first)]);
   const reader = new FieldReader(counter);
   const values = reader.object(document.contents, scenarioFields, "");
   const plan = reader.problems.length === 0 ? planOf(values, reader, words) : undefined;
@@ -38,7 +38,9 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
 }
 
 /** An error at the end of a file is about what stands before. */
-function notYaml(text: string, at: number, message: string): FieldProblem {
+function notRead(text: string, at: number, { code, message }: YAMLParseError): FieldProblem {
+  if (code === "MULTIPLE_DOCS")
+    return { line: at, text: "the file has a second document: it must have one: put the other into a file of its own" };
   const lines = text.split("\n").slice(0, at);
   const line = Math.max(
     0,

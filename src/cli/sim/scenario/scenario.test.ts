@@ -222,6 +222,9 @@ const mistakes: [string, string, string][] = [
     '10: faults[0].network is "lan", which does not fit cut-power: leave it out',
   ],
   ["no YAML", "name: [\n", '1: the file has "name: [", which is not YAML: '],
+  ["two documents", `${good}---\n${good}`, "10: the file has a second document: it must have one"],
+  ["no number", good.replace("count: 4", "count: .nan"), "8: pods[0].count is NaN: it must be a whole number"],
+  ["a number past all", good.replace("count: 4", "count: 1e400"), "8: pods[0].count is Infinity: it must be a whole"],
   ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
 ];
 
