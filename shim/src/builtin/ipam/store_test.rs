@@ -127,4 +127,19 @@ fn folders_that_cannot_be_made_have_gos_words() {
     let path = folder.0.join("file/net");
     let why = Store::open(&path.to_string_lossy(), Edition::V1_9_1).err().unwrap();
     assert_eq!(why, format!("mkdir {}: not a directory", folder.0.join("file").to_string_lossy()));
+    let link = folder.0.join("link");
+    std::os::unix::fs::symlink("no-such-folder", &link).unwrap();
+    for (path, link) in [(link.join("n"), &link), (link.clone(), &link)] {
+        let why = make_folders(&path).unwrap_err();
+        assert_eq!(why, format!("mkdir {}: file exists", link.to_string_lossy()));
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_as_a_write() {
+    let folder = Folder::new("full-disk");
+    let (store, last) = (folder.store(), folder.0.join("a/net/last_reserved_ip.0"));
+    std::os::unix::fs::symlink("/dev/full", &last).unwrap();
+    let why = store.reserve(&call("c1", "eth0"), &ip("10.1.0.2"), 0).unwrap_err();
+    assert_eq!(why, format!("write {}: no space left on device", last.to_string_lossy()));
 }
