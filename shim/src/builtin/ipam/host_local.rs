@@ -39,6 +39,9 @@ impl HostLocal {
         if sets.is_empty() || overlap {
             return Err(Unsupported("ipam has no ranges, or ranges that overlap".to_string()));
         }
+        if !sets.iter().all(|set| set.is_counted_by(conf.edition)) {
+            return Err(Unsupported("a range has addresses that version 1.1.1 miscounts".to_string()));
+        }
         let routes = Route::read_all(&mut ipam, conf.edition)?;
         let wished = read_wished(conf, call, &sets)?;
         ipam.end()?;
