@@ -167,6 +167,11 @@ impl Locked {
     }
 }
 
+/// Whether a DEL finds the call's lease again.
+pub fn is_lease_of_call_found(call: &PluginCall) -> bool {
+    key_of(call).len() < LEASE_BYTES_MAX
+}
+
 /// The container's ID and the interface, on two lines as Windows has them.
 fn key_of(call: &PluginCall) -> String {
     format!("{}\r\n{}", call.container_id.trim(), call.ifname)

@@ -143,3 +143,16 @@ fn a_full_disk_is_told_as_a_write() {
     let why = store.reserve(&call("c1", "eth0"), &ip("10.1.0.2"), 0).unwrap_err();
     assert_eq!(why, format!("write {}: no space left on device", last.to_string_lossy()));
 }
+
+#[test]
+fn a_lease_is_found_again_with_the_longest_id_that_is_served() {
+    let (folder, interface) = (Folder::new("long-id"), "a-name-of-15-by");
+    let longest = call(&"c".repeat(LEASE_BYTES_MAX - 1 - 2 - interface.len()), interface);
+    let longer = call(&format!("{}c", longest.container_id), interface);
+    assert!(is_lease_of_call_found(&longest) && !is_lease_of_call_found(&longer));
+    let store = folder.store();
+    store.reserve(&longest, &ip("10.1.0.2"), 0).unwrap();
+    assert!(store.has(&longest));
+    store.release(&longest);
+    assert!(!store.has(&longest));
+}
