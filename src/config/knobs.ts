@@ -25,7 +25,7 @@ export const numberKnobs = {
     1,
     0,
     1,
-    "Whether pods are kept from a bridge network without a gateway while its bridge, uplink or VLAN is missing on the node (1), or the plugin may make a bridge that leads nowhere (0). The annotations `levee.dev/uplink` and `levee.dev/uplink-vlan` decide for one network: one that names an uplink or a VLAN keeps its pods back with 0 as well, and `none` never does.",
+    "Whether pods are kept from a bridge network without a gateway while its bridge, uplink or VLAN is missing on the node (1), or the plugin may make a bridge that leads nowhere (0). The annotations `levee.dev/uplink` and `levee.dev/uplink-vlan` decide for one network: one that names an uplink or a VLAN keeps its pods back with 0 as well, and `none` waits for neither.",
   ),
   attachCeiling: count(8, 1, 256, "ADDs that run at once; each holds a plugin process in the runtime's cgroup."),
   attachStart: count(

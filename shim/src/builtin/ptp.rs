@@ -115,7 +115,8 @@ fn add(
         add_route(netlink, &route, NLM_F_EXCL).map_err(|error| errno_words(&error))
     };
     added.map_err(|why| {
-        format!("failed to add route {}: {}", route_text(inner, dst.as_ref(), Some(&source), gateway.as_ref()), why)
+        let dst = dst.as_ref().filter(|dst| is_printed(dst, &source));
+        format!("failed to add route {}: {}", route_text(inner, dst, Some(&source), gateway.as_ref()), why)
     })
 }
 
@@ -148,6 +149,11 @@ fn set_up_gateway(netlink: &Netlink, outer: &Link, config: &IpConfig) -> Result<
 /// An address as a network of its own.
 fn whole(ip: IpAddr) -> Cidr {
     Cidr { ip, prefix: if ip.is_ipv4() { 32 } else { 128 } }
+}
+
+/// Upstream gives a gateway the mask of the address's family, and Go prints no IPv6 address with a mask of IPv4.
+fn is_printed(dst: &Cidr, source: &IpAddr) -> bool {
+    dst.ip.is_ipv4() || source.is_ipv6()
 }
 
 /// A route as the netlink library of upstream prints it.
@@ -219,5 +225,15 @@ mod tests {
         assert_eq!(network_text(&config(None)), format!("&net.IPNet{{IP:net.IP(nil), {}", mask));
         let ip = "IP:net.IP{0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0xff, 0xff, 0xa, 0x0, 0x0, 0x1}";
         assert_eq!(network_text(&config(Some(gateway))), format!("&net.IPNet{{{}, {}", ip, mask));
+    }
+
+    #[test]
+    fn a_gateway_of_ipv6_is_not_printed_beside_an_address_of_ipv4() {
+        let is_printed = |gateway: &str, address: &str| {
+            super::is_printed(&whole(gateway.parse().unwrap()), &address.parse().unwrap())
+        };
+        assert!(!is_printed("fd00::1", "10.0.0.5"));
+        assert!(is_printed("10.0.0.1", "fd00::5") && is_printed("fd00::1", "fd00::5"));
+        assert!(is_printed("10.0.0.1", "10.0.0.5"));
     }
 }

@@ -69,9 +69,9 @@ export class NetworkGate {
 /** Nothing was looked at yet. */
 const noSource: GateSource = { keptFrom: () => undefined, signsOf: () => [], lookAgain: () => Promise.resolve() };
 
-/** The folders of the chain's bridges in sysfs. Throws for annotations that cannot be used. */
+/** The folders of the chain's bridges in sysfs, unless the site leaves them to the plugin. */
 function bridgesOf({ links }: Chain, annotations: NetworkDefinition["annotations"]): readonly string[] {
-  uplinkWish(annotations, true);
+  if (uplinkWish(annotations, true).isNone === true) return [];
   const bridges = links.flatMap(({ type, stdin }) => (isBridgeType(type) ? (bridgeToLookFor(stdin) ?? []) : []));
   return bridges.map((bridge) => `/sys/class/net/${bridge}/bridge`);
 }

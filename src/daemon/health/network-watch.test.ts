@@ -244,14 +244,14 @@ describe("NetworkWatch at a bridge", () => {
     expect(watch.signsOf("prod/lan")).toEqual(["/sys/class/net/br-lan/bridge", "/sys/class/net/br-lan/brif/eth2"]);
   });
 
-  test("only doubts a tag on a bridge without a filter where the bridge is meant to lead nowhere", async () => {
+  test("keeps pods whose tag would be lost from a bridge without an uplink, too", async () => {
     filters = { "br-lan": "0\n" };
     const definition = network("lan", { type: "bridge", bridge: "br-lan", vlan: 57 });
     definitions = [{ ...definition, annotations: { "levee.dev/uplink": "none" } }];
     await make();
     const reasons = [expect.stringContaining("does not filter VLANs") as string];
-    expect(watch.networks()).toMatchObject([{ state: "ready", reasons }]);
-    expect(watch.keptFrom("prod/lan")).toEqual([]);
+    expect(watch.networks()).toMatchObject([{ state: "not-ready", reasons }]);
+    expect(watch.keptFrom("prod/lan")).toEqual(reasons);
   });
 });
 

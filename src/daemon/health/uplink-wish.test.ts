@@ -5,7 +5,6 @@ const [uplink, vlan] = ["levee.dev/uplink", "levee.dev/uplink-vlan"] as const;
 
 test.each([
   [{}, {}],
-  [{ [uplink]: "none" }, { isNone: true, isOpen: true }],
   [{ [uplink]: "enp86s0.57" }, { need: { uplink: "enp86s0.57" } }],
   [{ [vlan]: "57" }, { need: { vlan: 57 } }],
   [{ [uplink]: "prod", [vlan]: "57@enp86s0" }, { need: { uplink: "prod", vlan: 57, parent: "enp86s0" } }],
@@ -13,6 +12,11 @@ test.each([
   expect(uplinkWish(annotations, true)).toEqual(wish);
   // What a definition says counts, whatever the setting says.
   expect(uplinkWish(annotations, false)).toEqual(Object.keys(wish).length === 0 ? { isOpen: true } : wish);
+});
+
+test("uplinkWish leaves the gate of a bridge without an uplink to the setting, as its tags may be lost", () => {
+  expect(uplinkWish({ [uplink]: "none" }, true)).toEqual({ isNone: true });
+  expect(uplinkWish({ [uplink]: "none" }, false)).toEqual({ isNone: true, isOpen: true });
 });
 
 test.each([
@@ -30,8 +34,8 @@ test.each([
 
 test.each([
   [{}, false, true],
-  [{ [uplink]: "none" }, false, false],
-  [{ [uplink]: "none", [vlan]: "57" }, false, false],
+  [{ [uplink]: "none" }, false, true],
+  [{ [uplink]: "none", [vlan]: "57" }, false, true],
   [{ [uplink]: "eth1.57" }, true, true],
   [{ [vlan]: "57" }, true, true],
   // One that cannot be used is no leave to make an island.

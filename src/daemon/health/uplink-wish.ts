@@ -21,20 +21,21 @@ const valueCharsMax = 100;
 /** Whether pods are kept from a network without its uplink: as its annotations say, otherwise as the setting says. */
 export function isGateClosed(annotations: Readonly<Record<string, string>>, isGated: boolean): boolean {
   const uplink = annotations[uplinkAnnotation];
-  if (uplink === "none") return false;
+  // Without an uplink a tag may still be lost.
+  if (uplink === "none") return isGated;
   return isGated || uplink !== undefined || annotations[uplinkVlanAnnotation] !== undefined;
 }
 
 /** Throws a LeveeError that names the annotation and its value. */
 export function uplinkWish(annotations: Readonly<Record<string, string>>, isGated: boolean): UplinkWish {
   const uplink = annotations[uplinkAnnotation];
-  if (uplink === "none") return { isNone: true, isOpen: true };
+  const open = isGateClosed(annotations, isGated) ? {} : ({ isOpen: true } as const);
+  if (uplink === "none") return { isNone: true, ...open };
   if (uplink !== undefined && !isIfName(uplink))
     throw unusable(uplinkAnnotation, uplink, 'an interface name or "none"');
   const vlan = vlanOf(annotations[uplinkVlanAnnotation]);
   const need = { ...(uplink === undefined ? {} : { uplink }), ...vlan };
-  if (Object.keys(need).length > 0) return { need };
-  return isGateClosed(annotations, isGated) ? {} : { isOpen: true };
+  return Object.keys(need).length === 0 ? open : { need, ...open };
 }
 
 function vlanOf(text: string | undefined): Pick<BridgeNeed, "vlan" | "parent"> {

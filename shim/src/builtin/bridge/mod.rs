@@ -8,7 +8,7 @@ mod port;
 use crate::builtin::attached;
 use crate::builtin::call::is_interface_name;
 use crate::builtin::conf::Conf;
-use crate::builtin::go::address::parse_mac;
+use crate::builtin::go::address::{has_next, parse_mac};
 use crate::builtin::ipam::Ipam;
 use crate::builtin::result::{CniResult, Dns};
 use crate::builtin::{args, Edition, Failure, Plugin, PluginCall, Unsupported};
@@ -89,6 +89,11 @@ impl Bridge {
         if !self.edition.is_new() && (!self.has_container_interface || self.is_isolated || self.finds_duplicates) {
             return refuse("a key is not built in for version 1.1.1");
         }
+        // The first address of the network becomes the gateway.
+        let open = self.ipam.as_ref().filter(|_| self.is_gateway).map_or(Vec::new(), Ipam::without_gateway);
+        if !open.iter().all(|address| has_next(&address.network(), self.edition)) {
+            return refuse("an address has a gateway that the program miscounts");
+        }
         Ok(())
     }
 }
@@ -115,5 +120,27 @@ fn read_mac(conf: &mut Conf, call: &PluginCall) -> Result<Option<[u8; 6]>, Unsup
     match wished.into_iter().flatten().find(|mac| !mac.is_empty()) {
         None => Ok(None),
         Some(mac) => parse_mac(mac).map(Some).ok_or_else(|| Unsupported("a MAC address is not plain".to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::prepare;
+
+    #[test]
+    fn gateways_that_the_program_miscounts_are_left_to_it() {
+        let is_served = |address: &str, edition| {
+            let values = [("CNI_COMMAND", "ADD"), ("CNI_CONTAINERID", "c"), ("CNI_NETNS", "/n"), ("CNI_IFNAME", "e")];
+            let value = |name: &str| values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+            let call = PluginCall::read(edition, |name| value(name).to_string());
+            let ipam = format!(r#"{{"type":"static","addresses":[{{"address":{}}}]}}"#, address);
+            let conf = format!(r#"{{"cniVersion":"1.0.0","name":"n","isGateway":true,"ipam":{}}}"#, ipam);
+            prepare("bridge", &call, conf.as_bytes()).is_ok()
+        };
+        assert!(!is_served(r#""64:ff9b::5/96""#, Edition::V1_1_1) && is_served(r#""64:ff9b::5/96""#, Edition::V1_9_1));
+        assert!(is_served(r#""64:ff9b::5/96","gateway":"64:ff9b::1""#, Edition::V1_1_1));
+        assert!(is_served(r#""10.0.0.5/24""#, Edition::V1_1_1));
+        assert!(!is_served(r#""255.255.255.255/32""#, Edition::V1_9_1));
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::builtin::Edition;
+
 /// An address with the length of its network's prefix. The address keeps its host bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cidr {
@@ -117,6 +119,12 @@ pub fn next(ip: &IpAddr) -> IpAddr {
     from_number(number_of(ip).wrapping_add(1), ip)
 }
 
+/// Whether the upstream plugins find the next address too. Those of 1.1.1 lose the zero bytes with which an address begins,
+/// and none of them gets past the last address of all.
+pub fn has_next(ip: &IpAddr, edition: Edition) -> bool {
+    number_of(ip) != all_of(ip) && (edition.is_new() || bytes_of(ip)[0] != 0)
+}
+
 /// The bytes as netlink has them.
 pub fn bytes_of(ip: &IpAddr) -> Vec<u8> {
     match ip {
@@ -165,6 +173,18 @@ mod tests {
         assert_eq!(all.last().to_string(), "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
         assert_eq!(Cidr::parse("fd00::5/64").unwrap().network().to_string(), "fd00::");
         assert_eq!(Cidr::parse("1.2.3.4/32").unwrap().last().to_string(), "1.2.3.4");
+    }
+
+    #[test]
+    fn the_next_address_is_doubtful_after_zeros_in_old_editions_and_after_the_last_one() {
+        let has_next = |text: &str, edition| super::has_next(&text.parse().unwrap(), edition);
+        for zeros in ["0.0.0.0", "0.255.0.0", "::", "64:ff9b::"] {
+            assert!(!has_next(zeros, Edition::V1_1_1) && has_next(zeros, Edition::V1_9_1), "{}", zeros);
+        }
+        for last in ["255.255.255.255", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"] {
+            assert!(!has_next(last, Edition::V1_1_1) && !has_next(last, Edition::V1_9_1), "{}", last);
+        }
+        assert!(has_next("1.0.0.0", Edition::V1_1_1) && has_next("100::", Edition::V1_1_1));
     }
 
     #[test]

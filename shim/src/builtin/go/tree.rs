@@ -1,10 +1,14 @@
 //! A JSON text as a tree. It takes only text about which all readers agree: a key twice in one object, for example, is
 //! refused, because Go would take the last one, or merge them.
 
+use std::collections::HashSet;
+
 use crate::cni::conf_scan::Scan;
 
 /// Deeper than any real configuration.
 const DEPTH_MAX: usize = 32;
+/// Of one object or list, as ranges are compared each with each. More than a GC names on any node.
+const ITEMS_MAX: usize = 10_000;
 
 #[derive(Debug, PartialEq)]
 pub enum Json {
@@ -62,16 +66,17 @@ fn text(scan: &mut Scan) -> Result<String, String> {
 }
 
 fn object(scan: &mut Scan, depth: usize) -> Result<Json, String> {
-    let mut members: Vec<(String, Json)> = Vec::new();
+    let (mut members, mut known) = (Vec::new(), HashSet::new());
     if is_empty(scan, b'}') {
         return Ok(Json::Object(members));
     }
     loop {
         let key = scan.key().map_err(|error| error.why.to_string())?;
-        if members.iter().any(|(known, _)| *known == key) {
+        if !known.insert(key.clone()) {
             return Err(format!("the key {:?} is there twice", key));
         }
         members.push((key, value(scan, depth + 1)?));
+        check_count(members.len())?;
         if !scan.more(b'}').map_err(|error| error.why.to_string())? {
             return Ok(Json::Object(members));
         }
@@ -85,9 +90,17 @@ fn list(scan: &mut Scan, depth: usize) -> Result<Json, String> {
     }
     loop {
         items.push(value(scan, depth + 1)?);
+        check_count(items.len())?;
         if !scan.more(b']').map_err(|error| error.why.to_string())? {
             return Ok(Json::List(items));
         }
+    }
+}
+
+fn check_count(count: usize) -> Result<(), String> {
+    match count > ITEMS_MAX {
+        true => Err(format!("an object or a list has more than {} items", ITEMS_MAX)),
+        false => Ok(()),
     }
 }
 
@@ -128,5 +141,15 @@ mod tests {
             assert!(parse(wrong.as_bytes()).is_err(), "{}", wrong);
         }
         assert!(parse(b"\"\xff\"").is_err());
+    }
+
+    #[test]
+    fn more_items_than_any_real_configuration_has_are_refused_at_once() {
+        let keys = |count: usize| (0..count).map(|at| format!("\"k{}\":1", at)).collect::<Vec<_>>().join(",");
+        let parsed = |text: String| parse(text.as_bytes());
+        assert!(parsed(format!("{{{}}}", keys(ITEMS_MAX))).is_ok());
+        let why = Err("an object or a list has more than 10000 items".to_string());
+        assert_eq!(parsed(format!("{{{}}}", keys(200_000))), why);
+        assert_eq!(parsed(format!("[{}1]", "1,".repeat(ITEMS_MAX))), why);
     }
 }

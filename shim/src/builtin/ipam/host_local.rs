@@ -8,7 +8,7 @@ use crate::builtin::go::address::{parse_ip, Cidr};
 use crate::builtin::go::members::Members;
 use crate::builtin::go::path::plain_path;
 use crate::builtin::ipam::ranges::{Range, RangeSet};
-use crate::builtin::ipam::store::{Locked, Store};
+use crate::builtin::ipam::store::{is_lease_of_call_found, Locked, Store};
 use crate::builtin::result::{CniResult, IpConfig, Route};
 use crate::builtin::{Edition, Failure, PluginCall, Unsupported};
 
@@ -25,6 +25,9 @@ pub struct HostLocal {
 
 impl HostLocal {
     pub fn read(mut ipam: Members, conf: &mut Conf, call: &PluginCall) -> Result<HostLocal, Unsupported> {
+        if !is_lease_of_call_found(call) {
+            return Err(Unsupported("the container ID is too long for a lease".to_string()));
+        }
         let data_dir = ipam.text("dataDir")?.filter(|folder| !folder.is_empty()).unwrap_or(DEFAULT_DATA_DIR);
         let folder = format!(
             "{}/{}",
@@ -38,6 +41,9 @@ impl HostLocal {
         let overlap = (0..sets.len()).any(|at| sets[at + 1..].iter().any(|other| sets[at].overlaps(other)));
         if sets.is_empty() || overlap {
             return Err(Unsupported("ipam has no ranges, or ranges that overlap".to_string()));
+        }
+        if !sets.iter().all(|set| set.is_counted_by(conf.edition)) {
+            return Err(Unsupported("a range has addresses that version 1.1.1 miscounts".to_string()));
         }
         let routes = Route::read_all(&mut ipam, conf.edition)?;
         let wished = read_wished(conf, call, &sets)?;

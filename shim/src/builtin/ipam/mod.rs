@@ -6,6 +6,7 @@ mod static_addresses;
 mod store;
 
 use crate::builtin::conf::Conf;
+use crate::builtin::go::address::Cidr;
 use crate::builtin::go::members::Members;
 use crate::builtin::result::CniResult;
 use crate::builtin::{Failure, Plugin, PluginCall, Unsupported};
@@ -26,6 +27,17 @@ impl Ipam {
             Some("host-local") => HostLocal::read(ipam, conf, call).map(Ipam::HostLocal).map(Some),
             Some("static") => StaticAddresses::read(ipam, conf, call).map(Box::new).map(Ipam::Static).map(Some),
             Some(other) => Err(Unsupported(format!("no IPAM plugin {} is built in", other))),
+        }
+    }
+
+    /// The addresses that are known before the ADD and have no gateway.
+    pub fn without_gateway(&self) -> Vec<Cidr> {
+        match self {
+            Ipam::HostLocal(_) => Vec::new(),
+            Ipam::Static(plugin) => {
+                let ips = plugin.result().ips;
+                ips.iter().filter(|config| config.gateway.is_none()).map(|config| config.address).collect()
+            }
         }
     }
 

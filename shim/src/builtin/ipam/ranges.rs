@@ -3,10 +3,10 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::builtin::go::address::{next, number_of, Cidr};
+use crate::builtin::go::address::{has_next, next, number_of, Cidr};
 use crate::builtin::go::members::Members;
 use crate::builtin::go::tree::Json;
-use crate::builtin::Unsupported;
+use crate::builtin::{Edition, Unsupported};
 
 /// A network with fewer free bits has no address to give.
 const FREE_BITS_MIN: u8 = 2;
@@ -124,6 +124,11 @@ impl RangeSet {
         self.0.iter().any(|range| other.0.iter().any(|another| range.overlaps(another)))
     }
 
+    /// Whether that edition goes from one address to the next as it should.
+    pub fn is_counted_by(&self, edition: Edition) -> bool {
+        self.0.iter().all(|range| has_next(&range.subnet.ip, edition))
+    }
+
     pub fn range_of(&self, ip: &IpAddr) -> Option<&Range> {
         self.0.iter().find(|range| range.contains(ip))
     }
@@ -215,6 +220,16 @@ mod tests {
             text(r#"[[{"subnet":"10.0.0.0/30"},{"subnet":"10.0.1.0/30"}]]"#),
             "10.0.0.1-10.0.0.2,10.0.1.1-10.0.1.2"
         );
+    }
+
+    #[test]
+    fn old_editions_miscount_addresses_that_begin_with_zeros() {
+        let is_counted = |subnet: &str, edition| {
+            sets(&format!(r#"[[{{"subnet":"10.0.0.0/30"}},{{"subnet":"{}"}}]]"#, subnet)).unwrap()[0]
+                .is_counted_by(edition)
+        };
+        assert!(!is_counted("0.0.0.0/8", Edition::V1_1_1) && is_counted("0.0.0.0/8", Edition::V1_9_1));
+        assert!(is_counted("255.255.255.252/30", Edition::V1_1_1));
     }
 
     #[test]

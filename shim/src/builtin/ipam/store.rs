@@ -26,6 +26,9 @@ pub struct Store {
     lock: File,
 }
 
+/// What could not be done with a file: `open` or `write`, as the program names it.
+type FailedStep = (&'static str, io::Error);
+
 /// The store while no other process changes it.
 pub struct Locked(Store);
 
@@ -62,30 +65,30 @@ impl Locked {
         let owner = key_of(call);
         match self.link_lease(&lease, owner.as_bytes()) {
             Ok(()) => {}
-            Err(error) if error.raw_os_error() == Some(sys::EEXIST) => return Ok(false),
-            Err(error) => return Err(path_error("open", &lease.to_string_lossy(), &error)),
+            Err((_, error)) if error.raw_os_error() == Some(sys::EEXIST) => return Ok(false),
+            Err((step, error)) => return Err(path_error(step, &lease.to_string_lossy(), &error)),
         }
         let last = self.path(&format!("{}{}", LAST_PREFIX, set));
         let written = self.write_over(&last, ip.to_string().as_bytes());
-        written.map(|()| true).map_err(|error| path_error("open", &last.to_string_lossy(), &error))
+        written.map(|()| true).map_err(|(step, error)| path_error(step, &last.to_string_lossy(), &error))
     }
 
     /// Without emptying the file first, as the program does: ext4 writes such a file to the disk when it is closed, and
     /// the next ADD to empty it waits for that, with the lock. If this process is killed before the rest of a longer
     /// address is cut off, the file names no address or another one. It only says where to look for a free one first.
-    fn write_over(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn write_over(&self, path: &Path, bytes: &[u8]) -> Result<(), FailedStep> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(self.file_mode());
-        let mut file = options.open(path)?;
+        let mut file = options.open(path).map_err(|error| ("open", error))?;
         let length = bytes.len() as u64;
-        file.write_all(bytes)?;
-        if file.metadata()?.len() > length {
-            file.set_len(length)?;
-        }
-        Ok(())
+        let written = file.write_all(bytes).and_then(|()| match file.metadata()?.len() > length {
+            true => file.set_len(length),
+            false => Ok(()),
+        });
+        written.map_err(|error| ("write", error))
     }
 
-    fn link_lease(&self, lease: &Path, owner: &[u8]) -> io::Result<()> {
+    fn link_lease(&self, lease: &Path, owner: &[u8]) -> Result<(), FailedStep> {
         let new = self.path(NEW_LEASE);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(self.file_mode());
@@ -94,13 +97,14 @@ impl Locked {
             Some(sys::EEXIST) => fs::remove_file(&new).and_then(|()| options.open(&new)),
             _ => Err(error),
         });
-        let written = opened.and_then(|mut file| file.write_all(owner));
-        let linked = written.and_then(|()| fs::hard_link(&new, lease));
+        let write = |mut file: File| file.write_all(owner).map_err(|error| ("write", error));
+        let written = opened.map_err(|error| ("open", error)).and_then(write);
+        let linked = written.and_then(|()| fs::hard_link(&new, lease).map_err(|error| ("open", error)));
         let _gone_in_either_case = fs::remove_file(&new);
         match linked {
             // Some file systems have one name for a file only. There it is as with the program.
-            Err(error) if matches!(error.raw_os_error(), Some(sys::EPERM | sys::EOPNOTSUPP)) => {
-                options.open(lease).and_then(|mut file| file.write_all(owner))
+            Err((_, error)) if matches!(error.raw_os_error(), Some(sys::EPERM | sys::EOPNOTSUPP)) => {
+                options.open(lease).map_err(|error| ("open", error)).and_then(write)
             }
             linked => linked,
         }
@@ -163,6 +167,11 @@ impl Locked {
     }
 }
 
+/// Whether a DEL finds the call's lease again.
+pub fn is_lease_of_call_found(call: &PluginCall) -> bool {
+    key_of(call).len() < LEASE_BYTES_MAX
+}
+
 /// The container's ID and the interface, on two lines as Windows has them.
 fn key_of(call: &PluginCall) -> String {
     format!("{}\r\n{}", call.container_id.trim(), call.ifname)
@@ -189,7 +198,8 @@ fn make_folders(folder: &Path) -> Result<(), String> {
         make_folders(parent)?;
     }
     match DirBuilder::new().mode(0o755).create(folder) {
-        Err(error) if error.raw_os_error() != Some(sys::EEXIST) => fail(&error),
+        // Another process may have made it. A link that leads nowhere is no folder.
+        Err(error) if !fs::symlink_metadata(folder).map_or(false, |found| found.is_dir()) => fail(&error),
         _ => Ok(()),
     }
 }

@@ -127,4 +127,32 @@ fn folders_that_cannot_be_made_have_gos_words() {
     let path = folder.0.join("file/net");
     let why = Store::open(&path.to_string_lossy(), Edition::V1_9_1).err().unwrap();
     assert_eq!(why, format!("mkdir {}: not a directory", folder.0.join("file").to_string_lossy()));
+    let link = folder.0.join("link");
+    std::os::unix::fs::symlink("no-such-folder", &link).unwrap();
+    for (path, link) in [(link.join("n"), &link), (link.clone(), &link)] {
+        let why = make_folders(&path).unwrap_err();
+        assert_eq!(why, format!("mkdir {}: file exists", link.to_string_lossy()));
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_as_a_write() {
+    let folder = Folder::new("full-disk");
+    let (store, last) = (folder.store(), folder.0.join("a/net/last_reserved_ip.0"));
+    std::os::unix::fs::symlink("/dev/full", &last).unwrap();
+    let why = store.reserve(&call("c1", "eth0"), &ip("10.1.0.2"), 0).unwrap_err();
+    assert_eq!(why, format!("write {}: no space left on device", last.to_string_lossy()));
+}
+
+#[test]
+fn a_lease_is_found_again_with_the_longest_id_that_is_served() {
+    let (folder, interface) = (Folder::new("long-id"), "a-name-of-15-by");
+    let longest = call(&"c".repeat(LEASE_BYTES_MAX - 1 - 2 - interface.len()), interface);
+    let longer = call(&format!("{}c", longest.container_id), interface);
+    assert!(is_lease_of_call_found(&longest) && !is_lease_of_call_found(&longer));
+    let store = folder.store();
+    store.reserve(&longest, &ip("10.1.0.2"), 0).unwrap();
+    assert!(store.has(&longest));
+    store.release(&longest);
+    assert!(!store.has(&longest));
 }

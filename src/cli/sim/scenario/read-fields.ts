@@ -186,5 +186,7 @@ function seenText(node: unknown): string {
   if (isSeq(node)) return node.items.length === 0 ? "an empty list" : "a list";
   const value = isScalar(node) ? node.value : undefined;
   if (value === undefined || value === null) return "empty";
+  // JSON has no words for these.
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   return JSON.stringify(value).slice(0, seenMax);
 }

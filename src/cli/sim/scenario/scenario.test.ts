@@ -227,6 +227,8 @@ const mistakes: [string, string, string][] = [
     "name: a\n---\nname: b\n",
     '2: the file has "---", which begins a second document: make two files\n',
   ],
+  ["no number", good.replace("count: 4", "count: .nan"), "8: pods[0].count is NaN: it must be a whole number"],
+  ["a number past all", good.replace("count: 4", "count: 1e400"), "8: pods[0].count is Infinity: it must be a whole"],
   ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
 ];
 
