@@ -6,7 +6,7 @@ const lookMs = 250;
 const busyShareMax = 0.08;
 /** Two samples in a row, because the kernel dismantles removed namespaces in bursts. */
 const idleLooks = 2;
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /**
  * Waits until the machine is idle: the kernel dismantles 225 network namespaces long after their removal, and that would

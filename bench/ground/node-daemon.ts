@@ -18,6 +18,9 @@ export interface NodeDaemon {
   isUp(): Promise<boolean>;
 }
 
+/** Multus takes more than a minute at 100m of CPU. */
+const upMsMax = 180_000;
+
 /** Starts a daemon in its own cgroup and restarts it as the kubelet does. Its shims are in the runtime's cgroup. */
 export async function startNode(ground: Ground, wanted: NodeDaemon, options: StartOptions): Promise<RunningNode> {
   const path = { PATH: process.env["PATH"] ?? "" };
@@ -34,7 +37,10 @@ export async function startNode(ground: Ground, wanted: NodeDaemon, options: Sta
   });
   await daemon.start();
   try {
-    await until(`${wanted.name} is up`, async () => (await wanted.isUp()) || undefined, { everyMs: 50 });
+    await until(`${wanted.name} is up`, async () => (await wanted.isUp()) || undefined, {
+      everyMs: 50,
+      timeoutMs: upMsMax,
+    });
   } catch (thrown) {
     process.stderr.write(`${tailOf(log)}\n`);
     throw thrown;
