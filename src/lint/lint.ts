@@ -28,7 +28,9 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
   const defaults = new Set(wishes.map(({ defaultNetwork }) => defaultNetwork));
   const known = new Map(readings.map(({ network, read }) => [nameOf(network), "code" in read ? undefined : read]));
   return [
-    ...readings.flatMap(({ read }) => ("code" in read ? [read] : networkFindings(read))),
+    ...readings.flatMap(({ network, read }) =>
+      "code" in read ? [lintFinding(read.code, network, read)] : networkFindings(read),
+    ),
     ...readable.flatMap((read) => [
       ...routeRule(read, defaults.has(nameOf(read.network))),
       ...clusterRangeRule(read, cluster),

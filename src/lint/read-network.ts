@@ -2,8 +2,8 @@ import { LeveeError } from "../base/errors.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText } from "../cni/json-text.ts";
 import { elementsOf, memberOf, jsonNodeOf, textMember, type JsonNode, type ObjectNode } from "./json-node.ts";
-import { lintFinding, type LintFinding } from "./lint-finding.ts";
-import type { LintNetwork } from "./lint-objects.ts";
+import type { LintCode } from "./lint-codes.ts";
+import type { LintNetwork, LintSpot } from "./lint-objects.ts";
 
 /** A network whose configuration is JSON, with its plugins as far as they can be read. */
 export interface ReadNetwork {
@@ -22,27 +22,37 @@ export interface ReadPlugin {
   readonly ipam: { readonly type: string; readonly node: ObjectNode } | undefined;
 }
 
+/** What keeps a network's configuration from being read. It is no finding yet: the daemon reads networks, too. */
+export interface UnreadNetwork {
+  readonly code: LintCode;
+  readonly message: string;
+  readonly spot: LintSpot;
+}
+
 /** Reads `spec.config`; a text that is no JSON object is a finding, and nothing else can be said about it. */
-export function readNetwork(network: LintNetwork): ReadNetwork | LintFinding {
+export function readNetwork(network: LintNetwork): ReadNetwork | UnreadNetwork {
   const field = { on: "field", path: ["spec", "config"] } as const;
   if (network.isConfigNoText)
-    return lintFinding("LVN0202", network, {
+    return {
+      code: "LVN0202",
       message: "spec.config must be a text that holds JSON, and is not a text",
       spot: field,
-    });
+    };
   const { config } = network;
   if (config === undefined)
-    return lintFinding("LVN0203", network, {
+    return {
+      code: "LVN0203",
       message: "it has no spec.config, so a file with this name must be in the CNI folder of each node",
       spot: { on: "field", path: ["spec"] },
-    });
-  const node = nodeOf(network, config);
+    };
+  const node = nodeOf(config);
   if ("code" in node) return node;
   if (node.kind !== "object")
-    return lintFinding("LVN0201", network, {
+    return {
+      code: "LVN0201",
       message: `spec.config must be a JSON object, and is ${node.kind === "array" ? "a list" : `a ${node.kind}`}`,
       spot: { on: "config", span: node },
-    });
+    };
   return networkOf(network, node);
 }
 
@@ -56,21 +66,23 @@ export function readUnplaced(network: UnplacedNetwork): ReadNetwork | undefined 
   return "code" in read ? undefined : read;
 }
 
-function nodeOf(network: LintNetwork, config: string): JsonNode | LintFinding {
+function nodeOf(config: string): JsonNode | UnreadNetwork {
   try {
     return jsonNodeOf(asJsonText(config, "spec.config"));
   } catch (thrown) {
     if (!(thrown instanceof LeveeError)) throw thrown;
     const { cause } = thrown;
     if (!(cause instanceof JsonGrammarError))
-      return lintFinding("LVN0201", network, {
+      return {
+        code: "LVN0201",
         message: thrown.message,
         spot: { on: "field", path: ["spec", "config"] },
-      });
-    return lintFinding("LVN0201", network, {
+      };
+    return {
+      code: "LVN0201",
       message: `spec.config is not JSON: ${cause.message}`,
       spot: { on: "config", span: { start: cause.offset, end: cause.offset + 1 } },
-    });
+    };
   }
 }
 

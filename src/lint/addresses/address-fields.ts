@@ -1,5 +1,5 @@
 import { memberOf, type JsonNode } from "../json-node.ts";
-import { shownValue } from "../lint-finding.ts";
+import { shownValue } from "../shown-value.ts";
 import type { AddressProblem } from "./address-reading.ts";
 import { addressBlock, addressNumber, rangeHas, type AddressBlock, type AddressNumber } from "./address-range.ts";
 import type { AddressRange } from "./address-range.ts";

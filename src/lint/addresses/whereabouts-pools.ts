@@ -1,5 +1,5 @@
 import { elementsOf, memberOf, isTrueMember, textMember, type JsonNode, type ObjectNode } from "../json-node.ts";
-import { shownValue } from "../lint-finding.ts";
+import { shownValue } from "../shown-value.ts";
 import { AddressFields, writtenText, type Placed } from "./address-fields.ts";
 import type { AddressPool, AddressProblem, AddressReading, WhereaboutsLeases } from "./address-reading.ts";
 import {

@@ -1,6 +1,7 @@
 import { foldKey } from "../../cni/fold-key.ts";
 import type { JsonNode, ObjectNode } from "../json-node.ts";
-import { lintFinding, shownValue, type LintFinding } from "../lint-finding.ts";
+import { lintFinding, type LintFinding } from "../lint-finding.ts";
+import { shownValue } from "../shown-value.ts";
 import type { ReadNetwork } from "../read-network.ts";
 
 /** Each key occurs once. What a plugin reads into a struct has no case; elsewhere `A` and `a` are two keys. */

@@ -1,6 +1,7 @@
 import { isSameKey } from "../../cni/fold-key.ts";
 import { memberOf, type JsonMember, type JsonNode, type ObjectNode } from "../json-node.ts";
-import { lintFinding, shownValue, type LintFinding } from "../lint-finding.ts";
+import { lintFinding, type LintFinding } from "../lint-finding.ts";
+import { shownValue } from "../shown-value.ts";
 import { nearestKey } from "../nearest-key.ts";
 import { ipamKeysOf } from "../ipam-keys.ts";
 import type { KeyShape, KeyTable } from "../key-table.ts";

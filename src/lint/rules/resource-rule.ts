@@ -1,5 +1,6 @@
 import { deviceRequestAnnotation, resourceNameAnnotation } from "../../base/annotations.ts";
-import { lintFinding, shownValue, type LintFinding } from "../lint-finding.ts";
+import { lintFinding, type LintFinding } from "../lint-finding.ts";
+import { shownValue } from "../shown-value.ts";
 import type { LintCluster, LintNetwork, LintNode, LintPod } from "../lint-objects.ts";
 
 /** Some node offers the devices of the network, or pods get them by claims. */

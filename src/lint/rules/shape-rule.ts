@@ -1,7 +1,8 @@
 import { isSupportedVersion, supportedVersions } from "../../cni/cni-version.ts";
 import { isNetworkName, isPluginType } from "../../cni/network-conf.ts";
 import { elementsOf, memberOf, textMember, type JsonMember, type JsonNode } from "../json-node.ts";
-import { lintFinding, shownValue, type LintFinding } from "../lint-finding.ts";
+import { lintFinding, type LintFinding } from "../lint-finding.ts";
+import { shownValue } from "../shown-value.ts";
 import type { ReadNetwork } from "../read-network.ts";
 
 /** The configuration names its plugins, a known version and a usable name. */
