@@ -110,6 +110,12 @@ export const lintCodes = {
     means: "The plugin refuses other values, or takes them for its default without a word.",
     todo: "Use one of the values in the message.",
   },
+  LVN0305: {
+    severity: "warning",
+    title: "no plugin's name is misspelt",
+    means: "The name is nearly that of a plugin. A node without a program of that very name refuses the pods.",
+    todo: "Use the name in the message. Nothing is wrong if each node has a program with the name as it is written.",
+  },
   LVN0401: {
     severity: "error",
     title: "a VLAN ID is from 1 to 4094",

@@ -11,6 +11,7 @@ import { poolSizeRule } from "./rules/pool-size-rule.ts";
 import { resourceRule } from "./rules/resource-rule.ts";
 import { routeRule } from "./rules/route-rule.ts";
 import { shapeRule } from "./rules/shape-rule.ts";
+import { typeRule } from "./rules/type-rule.ts";
 import { vlanRule } from "./rules/vlan-rule.ts";
 
 export interface LintInput {
@@ -42,7 +43,9 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
 }
 
 function networkFindings(read: ReadNetwork): readonly LintFinding[] {
-  return [shapeRule, duplicateRule, keyRule, vlanRule, addressRule, hostLocalRule].flatMap((rule) => rule(read));
+  return [shapeRule, duplicateRule, typeRule, keyRule, vlanRule, addressRule, hostLocalRule].flatMap((rule) =>
+    rule(read),
+  );
 }
 
 function nameOf({ namespace, name }: LintNetwork): string {

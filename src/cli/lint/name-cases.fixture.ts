@@ -1,0 +1,19 @@
+import { ipam, plugin, type LintCase } from "./lint-cases.fixture.ts";
+
+/** Of names that are misspelt. */
+export const nameCases: readonly LintCase[] = [
+  {
+    code: "LVN0305",
+    what: "a misspelt plugin",
+    broken: plugin('"type": "macvlna", "master": "eth1"'),
+    near: plugin('"type": "macvtap", "master": "eth1"'),
+    at: "7:13",
+  },
+  {
+    code: "LVN0305",
+    what: "a misspelt plugin of addresses",
+    broken: ipam('"type": "host-loacl", "subnet": "10.1.0.0/24"'),
+    near: ipam('"type": "our-own-ipam", "subnet": "10.1.0.0/24"'),
+    at: "7:40",
+  },
+];
