@@ -88,7 +88,7 @@ export const lintCodes = {
   LVN0301: {
     severity: "error",
     title: "no key is misspelt",
-    means: "Plugins ignore keys that they do not know, so the network silently works without the setting.",
+    means: "Plugins ignore keys that they do not know, as does the API server in spec. The setting has no effect.",
     todo: "Use the key in the message.",
   },
   LVN0302: {

@@ -2,8 +2,9 @@ import { LeveeError } from "../base/errors.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText } from "../cni/json-text.ts";
 import { elementsOf, memberOf, jsonNodeOf, textMember, type JsonNode, type ObjectNode } from "./json-node.ts";
-import { lintFinding, type LintFinding } from "./lint-finding.ts";
+import { lintFinding, shownValue, type LintFinding } from "./lint-finding.ts";
 import type { LintNetwork } from "./lint-objects.ts";
+import { nearestKey } from "./nearest-key.ts";
 
 /** A network whose configuration is JSON, with its plugins as far as they can be read. */
 export interface ReadNetwork {
@@ -31,11 +32,7 @@ export function readNetwork(network: LintNetwork): ReadNetwork | LintFinding {
       spot: field,
     });
   const { config } = network;
-  if (config === undefined)
-    return lintFinding("LVN0203", network, {
-      message: "it has no spec.config, so a file with this name must be in the CNI folder of each node",
-      spot: { on: "field", path: ["spec"] },
-    });
+  if (config === undefined) return withoutConfig(network);
   const node = nodeOf(network, config);
   if ("code" in node) return node;
   if (node.kind !== "object")
@@ -44,6 +41,21 @@ export function readNetwork(network: LintNetwork): ReadNetwork | LintFinding {
       spot: { on: "config", span: node },
     });
   return networkOf(network, node);
+}
+
+function withoutConfig(network: LintNetwork): LintFinding {
+  const { specKeys = [] } = network;
+  const key = specKeys.find((each) => each !== "config" && nearestKey(each, ["config"]) !== undefined);
+  if (key !== undefined)
+    return lintFinding("LVN0301", network, {
+      message: `spec does not know the key ${shownValue(key)}, so it has no configuration`,
+      remedy: 'did you mean "config"?',
+      spot: { on: "field", path: ["spec", key] },
+    });
+  return lintFinding("LVN0203", network, {
+    message: "it has no spec.config, so a file with this name must be in the CNI folder of each node",
+    spot: { on: "field", path: ["spec"] },
+  });
 }
 
 /** A network of which only the meaning counts, not where its text stands. */

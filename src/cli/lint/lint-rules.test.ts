@@ -109,3 +109,11 @@ function isName({ code }: LintFinding): boolean {
 function meant(name: string): string {
   return `did you mean "${name}"?`;
 }
+
+test("a misspelt key of spec comes with the right one, in place of the note that there is none", () => {
+  const findings = (key: string): readonly string[] =>
+    findingsOf(plugin('"type": "bridge"').replace("config:", `${key}:`)).map(({ code, remedy }) => `${code} ${remedy}`);
+  for (const key of ["confg", "Config", "conf", "configs"])
+    expect(findings(key)).toEqual(['LVN0301 did you mean "config"?']);
+  expect(findings("note")).toEqual(["LVN0203 "]);
+});

@@ -1,7 +1,16 @@
 import { ipam, plugin, type LintCase } from "./lint-cases.fixture.ts";
 
+const good = plugin('"type": "bridge"');
+
 /** Of names that are misspelt. */
 export const nameCases: readonly LintCase[] = [
+  {
+    code: "LVN0301",
+    what: "a misspelt key of spec",
+    broken: good.replace("config:", "confg:"),
+    near: good.replace("config:", "confg: x\n  config:"),
+    at: "5:10",
+  },
   {
     code: "LVN0305",
     what: "a misspelt plugin",
