@@ -9,6 +9,7 @@ import { keyRule } from "./rules/key-rule.ts";
 import { podRule } from "./rules/pod-rule.ts";
 import { poolSizeRule } from "./rules/pool-size-rule.ts";
 import { resourceRule } from "./rules/resource-rule.ts";
+import { repeatRule } from "./rules/repeat-rule.ts";
 import { routeRule } from "./rules/route-rule.ts";
 import { shapeRule } from "./rules/shape-rule.ts";
 import { typeRule } from "./rules/type-rule.ts";
@@ -36,6 +37,7 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
       ...poolSizeRule(read, { asking: asked.get(nameOf(read.network)) ?? 0, nodes: cluster.nodes }),
     ]),
     ...networks.flatMap((network) => resourceRule(network, cluster, pods)),
+    ...repeatRule(networks),
     ...overlapRule(readable),
     ...refused,
     ...wishes.flatMap((wish) => podRule(wish, { networks: known, cluster })),

@@ -2,8 +2,15 @@ import { ipam, plugin, type LintCase } from "./lint-cases.fixture.ts";
 
 const good = plugin('"type": "bridge"');
 
-/** Of names that are misspelt. */
+/** Of names that are misspelt, or there twice. */
 export const nameCases: readonly LintCase[] = [
+  {
+    code: "LVN0104",
+    what: "one name twice",
+    broken: `${good}---\n${good}`,
+    near: `${good}---\n${good.replace("prod", "live")}---\n${good.replace("name: lan", "name: wan")}`,
+    at: "11:18",
+  },
   {
     code: "LVN0301",
     what: "a misspelt key of spec",
