@@ -69,6 +69,23 @@ describe("help", () => {
     },
   );
 
+  test.each([
+    ["check node", ["--wait", "--timeout", "--fail-on", "--namespace"], "--metrics-port"],
+    ["sim storm", ["--from-cluster", "--kubeconfig", "--context", "--metrics-port", "--max-pods"], "--model"],
+    ["sim run", ["--from-cluster", "--kubeconfig", "--context", "--metrics-port", "--max-pods"], "--model"],
+  ])("levee %s --help lists no option of the command above that does not apply", async (command, others, own) => {
+    const { out } = await levee(...command.split(" "), "--help");
+    const options = Array.from(out.matchAll(/^  (?:-\w, )?(--[\w-]+)/gmu), ([, option = ""]) => option);
+    expect(options.filter((option) => others.includes(option))).toEqual([]);
+    expect(options).toContain(own);
+    expect(out).toContain("Exit status: 0 ");
+  });
+
+  test("sim storm says the units of its sizes and times", async () => {
+    const { out } = await levee("sim", "storm", "--help");
+    expect(out).toContain("a <time> a number with ms, s, m or h");
+  });
+
   test("help finds commands below commands", async () => {
     const { out } = await levee("check", "node", "--help");
     expect(out).toContain("Usage: levee check node");
