@@ -13,6 +13,7 @@ import { playSim } from "./play-sim.ts";
 import { playReboots } from "./reboots/play-reboots.ts";
 import { readScenario } from "./scenario/read-scenario.ts";
 import { scenarioSchema } from "./scenario/scenario-schema.ts";
+import { print } from "../terminal/print.ts";
 import { parseCount } from "../storm/quantity.ts";
 import { implementationNames, implementationOf, readSimPlan, simDefaults, simMax, type SimWords } from "./sim-words.ts";
 
@@ -175,8 +176,17 @@ function addSimSchema(sim: Command, shell: Shell): void {
   const schema = sim
     .command("schema")
     .description("Print the JSON schema of scenario files, for editors")
-    .addHelpText("after", examples("levee sim schema > sim-scenario.schema.json"));
+    .addHelpText(
+      "after",
+      `\nIt is printed as JSON, and as YAML with -o yaml.\n${examples(
+        "levee sim schema > sim-scenario.schema.json",
+        "levee sim schema -o yaml",
+      )}`,
+    );
   schema.action(() => {
-    shell.stdout.write(`${JSON.stringify(scenarioSchema(), undefined, 2)}\n`);
+    const { output } = contextOf(schema, shell, ["table", "json", "yaml"]).settings;
+    const value = scenarioSchema();
+    // Editors want a file of JSON, so that is also what is printed where nothing is asked for.
+    print(shell.stdout, output, { value, text: () => `${JSON.stringify(value, undefined, 2)}\n` });
   });
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { parse } from "yaml";
 import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { scenarioFields, type Field } from "./scenario-fields.ts";
@@ -322,6 +323,15 @@ describe("the schema", () => {
     expect(status).toBe(0);
     expect(JSON.parse(out)).toEqual(scenarioSchema());
     expect(JSON.parse(readFileSync(join(root, "docs/sim-scenario.schema.json"), "utf8"))).toEqual(JSON.parse(out));
+  });
+
+  test("is YAML with -o yaml, and is refused in a format that it has not", async () => {
+    expect((await levee("schema", "-o", "json")).out).toBe((await levee("schema")).out);
+    const { status, out } = await levee("schema", "-o", "yaml");
+    expect(status).toBe(0);
+    expect(out).toStartWith("$schema: ");
+    expect(parse(out)).toEqual(scenarioSchema());
+    expect(await levee("schema", "-o", "wide")).toMatchObject({ status: 2, out: "" });
   });
 
   test("every field is explained in docs/sim.md, in the words of the schema", () => {
