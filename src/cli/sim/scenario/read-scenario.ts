@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
+import { isMap, LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import type { RebootPlan } from "../../../sim/reboot/reboot-plan.ts";
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { SimStormFault, SimStormPlan, SimStormPod } from "../../../sim/storm/sim-storm-plan.ts";
@@ -7,7 +7,7 @@ import { textOfFile } from "../text-of-file.ts";
 import { FieldReader, type FieldProblem, type FieldValues } from "./read-fields.ts";
 import { faultsOf } from "./scenario-faults.ts";
 import { leastBytes } from "../sim-words.ts";
-import { scenarioFields, scenarioMax } from "./scenario-fields.ts";
+import { scenarioExample, scenarioFields, scenarioMax } from "./scenario-fields.ts";
 import { groupedPods, NodeNames } from "./scenario-pods.ts";
 import { rebootPlanOf } from "./scenario-reboots.ts";
 
@@ -32,8 +32,12 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
   if (first !== undefined) throw failure(path, [problemOf(first, counter.linePos(first.pos[0]).line, text)]);
   const reader = new FieldReader(counter);
   const values = reader.object(document.contents, scenarioFields, "");
+  // A file that is no object has been named.
+  if (isMap(document.contents)) requirePodsOrReboots(reader);
   const plan = reader.problems.length === 0 ? planOf(values, reader, words) : undefined;
-  if (plan === undefined || reader.problems.length > 0) throw failure(path, reader.problems);
+  const isBlank = isMap(document.contents) && reader.lines.size === 0;
+  if (plan === undefined || reader.problems.length > 0)
+    throw failure(path, reader.problems, isBlank ? `; a whole scenario is ${scenarioExample}` : "");
   return plan;
 }
 
@@ -55,10 +59,15 @@ function notYaml(text: string, at: number, message: string): FieldProblem {
   return { line: line + 1, text: `the file has ${seen}, which is not YAML: ${message}` };
 }
 
+/** Beside the other mistakes, so that a file is not refused for this when they are mended. */
+function requirePodsOrReboots(reader: FieldReader): void {
+  if (reader.lines.has("pods") || reader.lines.has("reboots")) return;
+  reader.also("pods", "is missing: add it, or reboots, such as [{name: web, count: 219}]");
+}
+
 function planOf(values: FieldValues, reader: FieldReader, words: ScenarioWords): ScenarioPlan {
-  const { pods, reboots } = values;
+  const { reboots } = values;
   if (reboots !== undefined) return { reboots: rebootPlanOf(values, reader, words) };
-  if (pods === undefined) reader.also("pods", "is missing: add it, or reboots, such as [{name: web, count: 219}]");
   return { storm: stormPlanOf(values, reader, words) };
 }
 
@@ -103,13 +112,13 @@ function listOf<T>(value: unknown): readonly T[] {
   return (value ?? []) as readonly T[];
 }
 
-function failure(path: string, problems: readonly FieldProblem[]): CommandFailure {
+function failure(path: string, problems: readonly FieldProblem[], example = ""): CommandFailure {
   const lines = problems.slice(0, problemsShown).map(({ line, text }) => `${path}:${line}: ${text}`);
   const more = problems.length > problemsShown ? [`and ${problems.length - problemsShown} more`] : [];
   const count = problems.length === 1 ? "one mistake" : `${problems.length} mistakes`;
   return new CommandFailure("scenario-invalid", `Cannot use the scenario ${path}: it has ${count}`, {
     details: [...lines, ...more].join("\n"),
-    remedy: "levee sim schema prints the schema; docs/sim.md explains each field",
+    remedy: `levee sim schema prints the schema; docs/sim.md explains each field${example}`,
     exitCode: exitCode.usage,
   });
 }

@@ -230,7 +230,7 @@ const mistakes: [string, string, string][] = [
   ],
   ["no number", good.replace("count: 4", "count: .nan"), "8: pods[0].count is NaN: it must be a whole number"],
   ["a number past all", good.replace("count: 4", "count: 1e400"), "8: pods[0].count is Infinity: it must be a whole"],
-  ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
+  ["nothing", "", "1: the file is empty: it must be an object, such as {name: a storm, nodes: "],
 ];
 
 describe("a mistake is named with line, field, value and remedy", () => {
@@ -258,6 +258,26 @@ describe("a mistake is named with line, field, value and remedy", () => {
     expect(err).toContain("it has 2 mistakes");
     expect(err).toContain(":4: nodes[0].count is 0");
     expect(err).toContain(":8: pods[0].count is 0");
+  });
+
+  test.each(["{}\n", "# later\n{}\n"])(
+    "all fields that %j lacks are named at once, with a whole scenario",
+    async (text) => {
+      const { status, err } = await run(text);
+      expect(status).toBe(2);
+      expect(err).toContain("it has 3 mistakes");
+      for (const key of ["name", "nodes", "pods"]) expect(err).toContain(`: ${key} is missing: add it, `);
+      expectWholeLines(err);
+      const [, example = ""] = /a whole scenario is (.*)\n/u.exec(err) ?? [];
+      expect(await run(example)).toMatchObject({ status: 0, err: "" });
+    },
+  );
+
+  test("a file without pods is told so beside its other mistakes", async () => {
+    const { err } = await run("name: a storm\nnodes: [{name: a, count: 0}]\n");
+    expect(err).toContain("it has 2 mistakes");
+    expect(err).toContain("pods is missing: add it, or reboots, such as ");
+    expect(err).not.toContain("a whole scenario");
   });
 
   test("a file that is not there", async () => {
