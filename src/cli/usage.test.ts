@@ -127,6 +127,10 @@ describe("without being root", () => {
 describe("a wrong command line ends with 2, says what is wrong and what to try", () => {
   test.each([
     [["lss"], "Unknown command 'lss' (Did you mean ls?)", "levee --help"],
+    [["sim", "strom"], "Unknown command 'strom' (Did you mean storm?)", "levee sim --help"],
+    [["sim", "strom", "--nodes", "3"], "Unknown command 'strom' (Did you mean storm?)", "levee sim --help"],
+    [["sim", "flood", "--nodes", "3"], "Unknown option '--nodes'", "levee sim --help"],
+    [["check", "nod", "--all"], "Unknown command 'nod' (Did you mean node?)", "levee check --help"],
     [["ls", "--colour"], "Unknown option '--colour'", "levee ls --help"],
     [["ls", "extra"], "Too many arguments", "levee ls --help"],
     [["attach", "web"], "Required option '--networks <list>' not specified", "levee attach --help"],

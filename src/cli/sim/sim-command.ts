@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { MachineModel } from "../../sim/machine/machine-model.ts";
-import { contextOf, examples } from "../command-line.ts";
-import { usageFailure } from "../failure.ts";
+import { contextOf, examples, misspeltVerb } from "../command-line.ts";
+import { usageFailure, type CommandFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import { addSimCalibrate } from "./calibrate-command.ts";
 import { withoutOptionsAbove } from "../help-form.ts";
@@ -63,11 +63,7 @@ export function addSim(program: Command, shell: Shell): void {
   addSimCalibrate(sim, shell);
   for (const verb of sim.commands) withoutOptionsAbove(verb, forClusters);
   sim.allowExcessArguments().action(async (verb: string | undefined, options: SimOptions) => {
-    if (verb !== undefined)
-      throw usageFailure(
-        `Cannot ${JSON.stringify(verb)} in a simulation: the verbs are ${sim.commands.map((one) => one.name()).join(", ")}`,
-        "levee sim --help",
-      );
+    if (verb !== undefined) throw misspeltVerb(sim, verb) ?? unknownVerb(sim, verb);
     if (options.fromCluster !== true)
       throw usageFailure("Cannot run levee sim without a verb", "levee sim storm, or levee sim --from-cluster");
     await forecastCluster(contextOf(sim, shell), {
@@ -77,6 +73,11 @@ export function addSim(program: Command, shell: Shell): void {
       model: await readModel(options.model),
     });
   });
+}
+
+function unknownVerb(sim: Command, verb: string): CommandFailure {
+  const known = sim.commands.map((one) => one.name()).join(", ");
+  return usageFailure(`Cannot ${JSON.stringify(verb)} in a simulation: the verbs are ${known}`, "levee sim --help");
 }
 
 /** The option stands on the command above, which takes it from any place. */
