@@ -83,7 +83,7 @@ describe("help", () => {
 
   test("sim storm says the units of its sizes and times", async () => {
     const { out } = await levee("sim", "storm", "--help");
-    expect(out).toContain("a <time> a number with ms, s, m or h");
+    expect(out).toContain("a <time> a number with ms, s, m or h, at most 24h");
   });
 
   test("help finds commands below commands", async () => {

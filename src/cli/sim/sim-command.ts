@@ -15,7 +15,15 @@ import { readScenario } from "./scenario/read-scenario.ts";
 import { scenarioSchema } from "./scenario/scenario-schema.ts";
 import { print } from "../terminal/print.ts";
 import { parseCount } from "../storm/quantity.ts";
-import { implementationNames, implementationOf, readSimPlan, simDefaults, simMax, type SimWords } from "./sim-words.ts";
+import {
+  implementationNames,
+  implementationOf,
+  readSimPlan,
+  simDefaults,
+  simMax,
+  spanMaxText,
+  type SimWords,
+} from "./sim-words.ts";
 
 interface SimStormOptions extends SimWords {
   readonly report?: string;
@@ -118,7 +126,7 @@ function addSimStorm(sim: Command, shell: Shell): void {
     "after",
     [
       "\nA <size> is a number of bytes, or one with Ki, Mi or Gi; a <share> a number of cores, or thousandths of one with m;",
-      "a <time> a number with ms, s, m or h. -o table, or json and yaml, which have every pod.",
+      `a <time> a number with ms, s, m or h, at most ${spanMaxText}. -o table, or json and yaml, which have every pod.`,
       "",
       "Levee's own code runs on a virtual clock; Multus, plugins, cores and memory are models. docs/sim.md says what is",
       "what, and how far to trust it. The same program, options and seed print the same bytes. Nothing is changed anywhere.",

@@ -6,8 +6,8 @@ import { CommandFailure, exitCode } from "../../failure.ts";
 import { textOfFile } from "../text-of-file.ts";
 import { FieldReader, type FieldProblem, type FieldValues } from "./read-fields.ts";
 import { faultsOf } from "./scenario-faults.ts";
-import { leastBytes } from "../sim-words.ts";
-import { scenarioExample, scenarioFields, scenarioMax } from "./scenario-fields.ts";
+import { leastBytes, simMax, spanMaxText } from "../sim-words.ts";
+import { scenarioExample, scenarioFields, scenarioMax, type FieldTable } from "./scenario-fields.ts";
 import { groupedPods, NodeNames } from "./scenario-pods.ts";
 import { rebootPlanOf } from "./scenario-reboots.ts";
 
@@ -80,6 +80,7 @@ function stormPlanOf(values: FieldValues, reader: FieldReader, { impl, seed, mod
     reader.also("faults", `are ${faults.length} in all: at most ${scenarioMax.faults}, such as with a larger every`);
   const daemon = withDefaults(values["daemon"], { limit: 50 * 1024 ** 2 });
   const promises = withDefaults(values["promises"], { attachedWithin: 180_000, criticalWithin: 3_000 });
+  refuseLongSpans(values, scenarioFields, { reader, place: "" });
   if (promises["rebootedWithin"] !== undefined)
     reader.also("promises.rebootedWithin", "fits only reboots: leave it out");
   if ((daemon["limit"] as number) < leastBytes)
@@ -102,6 +103,26 @@ function stormPlanOf(values: FieldValues, reader: FieldReader, { impl, seed, mod
     criticalWithinMs: promises["criticalWithin"] as number,
     restartMs: undefined,
   };
+}
+
+interface SpanPlace {
+  readonly reader: FieldReader;
+  readonly place: string;
+}
+
+/** A run lasts as long as its latest time, and every daemon does something now and then while nothing happens. */
+function refuseLongSpans(values: FieldValues, fields: FieldTable, { reader, place }: SpanPlace): void {
+  for (const [key, value] of Object.entries(values)) {
+    const field = fields.known[key];
+    const path = `${place}${key}`;
+    if (field?.is === "span" && (value as number) > simMax.spanMs)
+      reader.also(path, `is ${reader.seen(path)}: it must be at most ${spanMaxText}, such as ${field.example}`);
+    if (field?.is === "object") refuseLongSpans(value as FieldValues, field.fields, { reader, place: `${path}.` });
+    if (field?.is === "list")
+      listOf<FieldValues>(value).forEach((item, at) =>
+        refuseLongSpans(item, field.fields, { reader, place: `${path}[${at}].` }),
+      );
+  }
 }
 
 function withDefaults(values: unknown, defaults: FieldValues): FieldValues {

@@ -311,6 +311,36 @@ describe("what is hostile is refused before it costs time or memory", () => {
       '10: faults[0].every is "100ms", which makes 35999964001 faults: at most 1000',
     ],
     [
+      "pods that come in half a year",
+      good.replace("count: 4", "at: 5000h"),
+      '8: pods[0].at is "5000h": it must be at most 24h, such as 2s',
+    ],
+    [
+      "pods that come over weeks",
+      good.replace("count: 4", "over: 999999h"),
+      '8: pods[0].over is "999999h": it must be at most 24h, such as 30s',
+    ],
+    [
+      "pods that are deleted in half a year",
+      good.replace("count: 4", "deleteAt: 5000h"),
+      '8: pods[0].deleteAt is "5000h": it must be at most 24h, such as 60s',
+    ],
+    [
+      "a fault in half a year",
+      `${good}faults: [{kind: kill-daemon, at: 5000h}]\n`,
+      '10: faults[0].at is "5000h": it must be at most 24h, such as 10s',
+    ],
+    [
+      "a fault for half a year",
+      `${good}faults: [{kind: api-away, for: 5000h}]\n`,
+      '10: faults[0].for is "5000h": it must be at most 24h, such as 10m',
+    ],
+    [
+      "a promise for half a year",
+      `${good}promises: {attachedWithin: 24.001h}\n`,
+      '10: promises.attachedWithin is "24.001h": it must be at most 24h, such as 3m',
+    ],
+    [
       "millions of nodes",
       `name: many\npods: [{name: web}]\nnodes:\n${"- {name: node, count: 100}\n".repeat(2_000)}`,
       "3: nodes are 200000 in all: at most 100",
@@ -325,6 +355,11 @@ describe("what is hostile is refused before it costs time or memory", () => {
     expect([status, out]).toEqual([2, ""]);
     expect(err).toContain(message);
     expectWholeLines(err);
+  });
+
+  test("a day is not too long", async () => {
+    const { status, err } = await run(`${good}promises: {attachedWithin: 24h, criticalWithin: 1440m}\n`);
+    expect([status, err]).toEqual([0, ""]);
   });
 
   test("a file that never ends, and one that is too long", async () => {
