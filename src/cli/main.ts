@@ -1,5 +1,6 @@
 import { CommanderError, type Command } from "commander";
-import { exitCode, failureText, toFailure, usageFailure } from "./failure.ts";
+import { misspeltVerb } from "./command-line.ts";
+import { exitCode, failureText, toFailure, usageFailure, type CommandFailure } from "./failure.ts";
 import { buildProgram } from "./program.ts";
 import type { Shell } from "./shell.ts";
 
@@ -11,7 +12,7 @@ export async function runCli(shell: Shell): Promise<number> {
     await program.parseAsync(argv, { from: "user" });
     return exitCode.ok;
   } catch (error) {
-    const failure = error instanceof CommanderError ? commandLineFailure(error, argv, program) : toFailure(error);
+    const failure = error instanceof CommanderError ? commanderFailure(error, argv, program) : toFailure(error);
     if (failure === undefined) return exitCode.ok;
     if (!failure.isTold) shell.stderr.write(failureText(failure));
     return failure.exitCode;
@@ -29,12 +30,22 @@ function meantBy(given: readonly string[], program: Command): string[] {
   return isCommand || first.startsWith("-") ? argv : argv.filter((word) => !helpWords.has(word));
 }
 
+function commanderFailure(
+  error: CommanderError,
+  argv: readonly string[],
+  program: Command,
+): CommandFailure | undefined {
+  // An option of a misspelt command is unknown to the one above it.
+  const misspelt = error.code === "commander.unknownOption" ? misspeltBelow(argv, program) : undefined;
+  return misspelt ?? commandLineFailure(error, argv, program);
+}
+
 /** Undefined for help and version, which commander also ends with an error. */
 function commandLineFailure(
   error: CommanderError,
   argv: readonly string[],
   program: Command,
-): ReturnType<typeof usageFailure> | undefined {
+): CommandFailure | undefined {
   if (error.exitCode === 0) return undefined;
   const [first = ""] = argv;
   // Commander has already printed the help of a command that needs a subcommand.
@@ -49,6 +60,12 @@ function commandLineFailure(
     `${message.charAt(0).toUpperCase()}${message.slice(1)}`,
     `levee ${words === "" ? "" : `${words} `}--help`,
   );
+}
+
+function misspeltBelow([word, ...rest]: readonly string[], command: Command): CommandFailure | undefined {
+  if (word === undefined || word.startsWith("-")) return undefined;
+  const found = command.commands.find((one) => [one.name(), ...one.aliases()].includes(word));
+  return found === undefined ? misspeltVerb(command, word) : misspeltBelow(rest, found);
 }
 
 /** The words that name the command, `gate except` in `levee gate except a=b --until 1d`. */

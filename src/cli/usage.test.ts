@@ -69,6 +69,23 @@ describe("help", () => {
     },
   );
 
+  test.each([
+    ["check node", ["--wait", "--timeout", "--fail-on", "--namespace"], "--metrics-port"],
+    ["sim storm", ["--from-cluster", "--kubeconfig", "--context", "--metrics-port", "--max-pods"], "--model"],
+    ["sim run", ["--from-cluster", "--kubeconfig", "--context", "--metrics-port", "--max-pods"], "--model"],
+  ])("levee %s --help lists no option of the command above that does not apply", async (command, others, own) => {
+    const { out } = await levee(...command.split(" "), "--help");
+    const options = Array.from(out.matchAll(/^  (?:-\w, )?(--[\w-]+)/gmu), ([, option = ""]) => option);
+    expect(options.filter((option) => others.includes(option))).toEqual([]);
+    expect(options).toContain(own);
+    expect(out).toContain("Exit status: 0 ");
+  });
+
+  test("sim storm says the units of its sizes and times", async () => {
+    const { out } = await levee("sim", "storm", "--help");
+    expect(out).toContain("a <time> a number with ms, s, m or h, at most 24h");
+  });
+
   test("help finds commands below commands", async () => {
     const { out } = await levee("check", "node", "--help");
     expect(out).toContain("Usage: levee check node");
@@ -110,6 +127,10 @@ describe("without being root", () => {
 describe("a wrong command line ends with 2, says what is wrong and what to try", () => {
   test.each([
     [["lss"], "Unknown command 'lss' (Did you mean ls?)", "levee --help"],
+    [["sim", "strom"], "Unknown command 'strom' (Did you mean storm?)", "levee sim --help"],
+    [["sim", "strom", "--nodes", "3"], "Unknown command 'strom' (Did you mean storm?)", "levee sim --help"],
+    [["sim", "flood", "--nodes", "3"], "Unknown option '--nodes'", "levee sim --help"],
+    [["check", "nod", "--all"], "Unknown command 'nod' (Did you mean node?)", "levee check --help"],
     [["ls", "--colour"], "Unknown option '--colour'", "levee ls --help"],
     [["ls", "extra"], "Too many arguments", "levee ls --help"],
     [["attach", "web"], "Required option '--networks <list>' not specified", "levee attach --help"],

@@ -24,6 +24,12 @@ export const lintCodes = {
       "levee lint -k reads the resources, components and bases of a kustomization.yaml from the disk. It fetches nothing and applies no patches. An entry that is missing was not looked at; one in another repository is a note.",
     todo: "Correct the entry, or lint the rendered form: kubectl kustomize DIR | levee lint -",
   },
+  LVN0104: {
+    severity: "warning",
+    title: "a network definition is in the files once",
+    means: "Two definitions have one namespace and one name. The one that is applied last replaces the other.",
+    todo: "Rename or remove one. Folders of several clusters are linted one by one.",
+  },
   LVN0201: {
     severity: "error",
     title: "spec.config is JSON",
@@ -88,7 +94,7 @@ export const lintCodes = {
   LVN0301: {
     severity: "error",
     title: "no key is misspelt",
-    means: "Plugins ignore keys that they do not know, so the network silently works without the setting.",
+    means: "Plugins ignore keys that they do not know, as does the API server in spec. The setting has no effect.",
     todo: "Use the key in the message.",
   },
   LVN0302: {
@@ -109,6 +115,12 @@ export const lintCodes = {
     title: "a value is one that the plugin knows",
     means: "The plugin refuses other values, or takes them for its default without a word.",
     todo: "Use one of the values in the message.",
+  },
+  LVN0305: {
+    severity: "warning",
+    title: "no plugin's name is misspelt",
+    means: "The name is nearly that of a plugin. A node without a program of that very name refuses the pods.",
+    todo: "Use the name in the message. Nothing is wrong if each node has a program with the name as it is written.",
   },
   LVN0401: {
     severity: "error",
@@ -222,8 +234,7 @@ export const lintCodes = {
   LVN0707: {
     severity: "error",
     title: "the networks that pods ask for exist",
-    means:
-      "A pod that asks for a network that does not exist is refused. Only known when the whole cluster is looked at.",
+    means: "A pod that asks for a missing network is refused. Only known when the whole cluster is looked at.",
     todo: "Create the network definition, or correct the annotation.",
   },
 } as const satisfies Record<string, LintCodeFacts>;

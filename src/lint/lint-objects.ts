@@ -30,6 +30,8 @@ export interface LintNetwork extends LintObject {
   readonly config: string | undefined;
   /** Whether `spec.config` is there and is not a text. */
   readonly isConfigNoText: boolean;
+  /** Keys of `spec` as a file has them; the API server drops those that it does not know. */
+  readonly specKeys?: readonly string[];
 }
 
 /** A pod, or a workload with a template of pods. */

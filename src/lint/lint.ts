@@ -9,8 +9,11 @@ import { keyRule } from "./rules/key-rule.ts";
 import { podRule } from "./rules/pod-rule.ts";
 import { poolSizeRule } from "./rules/pool-size-rule.ts";
 import { resourceRule } from "./rules/resource-rule.ts";
+import { repeatRule } from "./rules/repeat-rule.ts";
 import { routeRule } from "./rules/route-rule.ts";
 import { shapeRule } from "./rules/shape-rule.ts";
+import { typeRule } from "./rules/type-rule.ts";
+import { unreadRule } from "./rules/unread-rule.ts";
 import { vlanRule } from "./rules/vlan-rule.ts";
 
 export interface LintInput {
@@ -28,15 +31,14 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
   const defaults = new Set(wishes.map(({ defaultNetwork }) => defaultNetwork));
   const known = new Map(readings.map(({ network, read }) => [nameOf(network), "code" in read ? undefined : read]));
   return [
-    ...readings.flatMap(({ network, read }) =>
-      "code" in read ? [lintFinding(read.code, network, read)] : networkFindings(read),
-    ),
+    ...readings.flatMap(({ network, read }) => ("code" in read ? [unreadRule(network, read)] : networkFindings(read))),
     ...readable.flatMap((read) => [
       ...routeRule(read, defaults.has(nameOf(read.network))),
       ...clusterRangeRule(read, cluster),
       ...poolSizeRule(read, { asking: asked.get(nameOf(read.network)) ?? 0, nodes: cluster.nodes }),
     ]),
     ...networks.flatMap((network) => resourceRule(network, cluster, pods)),
+    ...repeatRule(networks),
     ...overlapRule(readable),
     ...refused,
     ...wishes.flatMap((wish) => podRule(wish, { networks: known, cluster })),
@@ -44,7 +46,9 @@ export function lint({ networks, pods, cluster }: LintInput): readonly LintFindi
 }
 
 function networkFindings(read: ReadNetwork): readonly LintFinding[] {
-  return [shapeRule, duplicateRule, keyRule, vlanRule, addressRule, hostLocalRule].flatMap((rule) => rule(read));
+  return [shapeRule, duplicateRule, typeRule, keyRule, vlanRule, addressRule, hostLocalRule].flatMap((rule) =>
+    rule(read),
+  );
 }
 
 function nameOf({ namespace, name }: LintNetwork): string {

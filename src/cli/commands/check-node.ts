@@ -8,6 +8,7 @@ import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
+import { withoutOptionsAbove } from "../help-form.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -24,17 +25,26 @@ export function addCheckNode(check: Command, shell: Shell): void {
     .argument("[name...]", "nodes of the cluster; without a name, this machine")
     .description("Check this node, or named nodes of the cluster")
     .option("-a, --all", "check every node of the cluster")
-    .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
+    .option(
+      "--metrics-port <port>",
+      "with names or --all: the port that the daemons' metricsPort sets",
+      metricsPortDefault,
+    )
     .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
     .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
       "after",
       [
-        "\nA network is not ready on a node that lacks its bridge, its master interface or a plugin's program.",
-        "Exit status 1 if a check fails (×); warnings (‼) do not count.",
+        "\nWithout a name it asks the daemon of this machine on its socket, with names or --all the daemons of the nodes",
+        "through the API server. √ passed, ‼ warning, × failed. A network is not ready on a node that lacks its bridge,",
+        "its master interface or a plugin's program.",
+        "-o table (of several nodes only warnings and failures), wide (all lines), json or yaml.",
         examples("levee check node", "levee check node --all", "levee check node worker-1 worker-2 -o json"),
+        "Exit status: 0 no check fails, 1 a check fails (warnings do not count) or the cluster cannot be reached,",
+        "2 wrong command line, 130 interrupted.",
       ].join("\n"),
     );
+  withoutOptionsAbove(command, ["--namespace", "--wait", "--timeout", "--fail-on"]);
   command.action(async (names: readonly string[]) => {
     // Commander gives the options that `levee check` also has to that command.
     const options = command.optsWithGlobals<CheckNodeOptions>();

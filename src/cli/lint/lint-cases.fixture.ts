@@ -28,11 +28,11 @@ ${body}
 }
 
 /** One plugin with a version. */
-function plugin(members: string): string {
+export function plugin(members: string): string {
   return network(`{"cniVersion": "1.0.0",\n${members}}`);
 }
 
-function ipam(members: string, type = "bridge"): string {
+export function ipam(members: string, type = "bridge"): string {
   return plugin(`"type": "${type}", "ipam": {${members}}`);
 }
 

@@ -59,7 +59,7 @@ describe("levee lint on files", () => {
 
   test("bad YAML does not stop the other documents and files", async () => {
     write("1.yaml", `kind: NetworkAttachmentDefinition\nx: [\n---\n${broken}`);
-    write("2.yaml", doubtful);
+    write("2.yaml", doubtful.replace("name: lan", "name: wan"));
     const { out } = await levee([folder]);
     expect(out.split("\n").map((line) => /LVN\d{4}/u.exec(line)?.[0] ?? "")).toEqual([
       "LVN0101",
@@ -129,6 +129,26 @@ describe("levee lint on files", () => {
       [folder, "-o", "short"],
     ])
       expect((await levee(argv)).status).toBe(2);
+  });
+});
+
+describe("a network that is there twice", () => {
+  test("of two files is named with the place of the first", async () => {
+    const first = write("a/lan.yaml", good);
+    const second = write("b/lan.yaml", good);
+    const { status, out } = await levee([folder]);
+    expect(out).toStartWith(
+      `${second}:3:18: warning LVN0104 NetworkAttachmentDefinition prod/lan: it is also in ${first}:3, and the one`,
+    );
+    expect([status, out.split("LVN0104").length]).toEqual([0, 2]);
+  });
+
+  test("is none where two kustomizations have one base", async () => {
+    write("base/kustomization.yaml", "resources: [lan.yaml]\n");
+    write("base/lan.yaml", good);
+    const overlays = ["a", "b"].map((name) => dirname(write(`${name}/kustomization.yaml`, "resources: [../base]\n")));
+    const { out } = await levee(overlays.flatMap((overlay) => ["-k", overlay]));
+    expect(out).toContain("0 warnings, 0 notes in 2 networks");
   });
 });
 

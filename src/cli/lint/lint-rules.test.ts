@@ -1,10 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { knownIpams } from "../../lint/ipam-keys.ts";
 import type { LintFinding } from "../../lint/lint-finding.ts";
 import { lintCodes, type LintCode } from "../../lint/lint-codes.ts";
 import { lint } from "../../lint/lint.ts";
 import { unknownCluster, type LintCluster } from "../../lint/lint-objects.ts";
+import { knownPlugins } from "../../lint/plugin-keys.ts";
 import { readLintSource } from "./lint-sources.ts";
-import { lintCases, type LintCase } from "./lint-cases.fixture.ts";
+import { ipam, lintCases, plugin, type LintCase } from "./lint-cases.fixture.ts";
+import { nameCases } from "./name-cases.fixture.ts";
+
+const cases: readonly LintCase[] = [...lintCases, ...nameCases];
 
 function findingsOf(text: string, cluster: Partial<LintCluster> = {}): readonly LintFinding[] {
   const { networks, pods, findings } = readLintSource("x.yaml", text);
@@ -20,19 +25,19 @@ describe("every rule", () => {
   const elsewhere: readonly string[] = ["LVN0103", "LVN0703"];
 
   test("has a file that breaks it and one that nearly does", () => {
-    expect([...new Set(lintCases.map(({ code }) => code)), ...elsewhere].toSorted()).toEqual(
+    expect([...new Set(cases.map(({ code }) => code)), ...elsewhere].toSorted()).toEqual(
       Object.keys(lintCodes).toSorted(),
     );
   });
 
-  for (const each of lintCases) {
+  for (const each of cases) {
     test(`${each.code}: ${each.what}`, () => {
       expect(codesOf(each.broken, each)).toContain(each.code);
       expect(codesOf(each.near, each)).not.toContain(each.code);
     });
   }
 
-  for (const each of lintCases.filter(({ at }) => at !== undefined)) {
+  for (const each of cases.filter(({ at }) => at !== undefined)) {
     test(`${each.code} points at ${each.at ?? ""}: ${each.what}`, () => {
       const finding = findingsOf(each.broken, each.cluster).find(({ code }) => code === each.code);
       expect(`${finding?.place.line ?? 0}:${finding?.place.column ?? 0}`).toBe(each.at ?? "");
@@ -82,4 +87,33 @@ test("a misspelt key comes with the right one", () => {
     return findingsOf(text).find(({ code }) => code === "LVN0301")?.remedy ?? "";
   });
   expect(found).toEqual(slips.map(([, key, right]) => (key === "vlanTag" ? "" : `did you mean "${right}"?`)));
+});
+
+test("a misspelt name of a plugin comes with the right one, and other unknown names are left alone", () => {
+  const named = (type: string): string => findingsOf(plugin(`"type": "${type}"`)).find(isName)?.remedy ?? "";
+  const addressing = (type: string): string => findingsOf(ipam(`"type": "${type}"`)).find(isName)?.remedy ?? "";
+  const slips = ["brigde", "macvlna", "Bridge", "host_device", "ib-srov", "tunning"].map(named);
+  expect(slips).toEqual(["bridge", "macvlan", "bridge", "host-device", "ib-sriov", "tuning"].map(meant));
+  expect(["host-loacl", "hostlocal", "whereabout"].map(addressing)).toEqual(
+    ["host-local", "host-local", "whereabouts"].map(meant),
+  );
+  const others = ["macvtap", "vxlan", "calico", "flannel", "cilium-cni", "kube-ovn", "rdma", "bridge2", "bridge-cni"];
+  expect([...knownPlugins, ...others].map(named).join("")).toBe("");
+  expect([...knownIpams, "calico-ipam", "nv-ipam", "spiderpool", "dhcp6"].map(addressing).join("")).toBe("");
+});
+
+function isName({ code }: LintFinding): boolean {
+  return code === "LVN0305";
+}
+
+function meant(name: string): string {
+  return `did you mean "${name}"?`;
+}
+
+test("a misspelt key of spec comes with the right one, in place of the note that there is none", () => {
+  const findings = (key: string): readonly string[] =>
+    findingsOf(plugin('"type": "bridge"').replace("config:", `${key}:`)).map(({ code, remedy }) => `${code} ${remedy}`);
+  for (const key of ["confg", "Config", "conf", "configs"])
+    expect(findings(key)).toEqual(['LVN0301 did you mean "config"?']);
+  expect(findings("note")).toEqual(["LVN0203 "]);
 });

@@ -109,6 +109,7 @@ class YamlObject {
       ...this.#names(["metadata"]),
       config: isEmpty ? undefined : text,
       isConfigNoText: !isEmpty && text === undefined,
+      specKeys: fields.keys(this.#node, "spec"),
       locate: (spot) => {
         if (spot.on !== "config" || !isScalar(config) || text === undefined) return this.#locate(spot, ["metadata"]);
         offsets ??= this.#offsetsOf(config, text);

@@ -46,6 +46,13 @@ export class YamlFields {
     return found.items.flatMap((item) => this.#resolved(item as Node) ?? []);
   }
 
+  /** The keys of an object that are plain. */
+  keys(from: Node | undefined, ...path: readonly string[]): readonly string[] {
+    const found = this.node(from, ...path);
+    if (!isMap(found)) return [];
+    return found.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  }
+
   /** The entries whose values are plain; numbers and flags as they are printed. */
   texts(from: Node | undefined, ...path: readonly string[]): Readonly<Record<string, string>> {
     const found = this.node(from, ...path);

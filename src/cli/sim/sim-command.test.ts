@@ -82,6 +82,8 @@ describe("levee sim storm", () => {
 
   test.each([
     [["--pods", "many"], 'Cannot use "many" as --pods: it must be a whole number from 1 to 5000', "--pods 219"],
+    [["--timeout", "5000h"], 'Cannot use "5000h" as --timeout: it must be at most 24h', "--timeout 3m"],
+    [["--critical-after", "1441m"], 'Cannot use "1441m" as --critical-after: it must', "--critical-after 2s"],
     [["--nodes", "0"], 'Cannot use "0" as --nodes', "--nodes"],
     [["--limit", "512"], "Cannot run a daemon in 512: the limit must be at least 1Mi", "--limit 50Mi"],
     [

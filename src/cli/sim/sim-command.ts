@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import type { MachineModel } from "../../sim/machine/machine-model.ts";
-import { contextOf, examples } from "../command-line.ts";
-import { usageFailure } from "../failure.ts";
+import { contextOf, examples, misspeltVerb } from "../command-line.ts";
+import { usageFailure, type CommandFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 import { addSimCalibrate } from "./calibrate-command.ts";
+import { withoutOptionsAbove } from "../help-form.ts";
 import type { KubeOptions } from "../cluster/kube-access.ts";
 import { metricsPortDefault, metricsPortOf } from "../cluster/port-option.ts";
 import { forecastCluster } from "./from-cluster/forecast-command.ts";
@@ -12,8 +13,17 @@ import { playSim } from "./play-sim.ts";
 import { playReboots } from "./reboots/play-reboots.ts";
 import { readScenario } from "./scenario/read-scenario.ts";
 import { scenarioSchema } from "./scenario/scenario-schema.ts";
+import { print } from "../terminal/print.ts";
 import { parseCount } from "../storm/quantity.ts";
-import { implementationNames, implementationOf, readSimPlan, simDefaults, simMax, type SimWords } from "./sim-words.ts";
+import {
+  implementationNames,
+  implementationOf,
+  readSimPlan,
+  simDefaults,
+  simMax,
+  spanMaxText,
+  type SimWords,
+} from "./sim-words.ts";
 
 interface SimStormOptions extends SimWords {
   readonly report?: string;
@@ -21,6 +31,9 @@ interface SimStormOptions extends SimWords {
 
 const exitText =
   "Exit status: 0 it holds, 1 it does not hold, 2 wrong command line or file, 130 interrupted (what is known is printed).";
+
+/** Options of `levee sim --from-cluster`, which mean nothing to a verb. */
+const forClusters = ["--from-cluster", "--kubeconfig", "--context", "--metrics-port", "--max-pods"] as const;
 
 interface SimOptions extends KubeOptions {
   readonly fromCluster?: true;
@@ -56,12 +69,9 @@ export function addSim(program: Command, shell: Shell): void {
   addSimRun(sim, shell);
   addSimSchema(sim, shell);
   addSimCalibrate(sim, shell);
+  for (const verb of sim.commands) withoutOptionsAbove(verb, forClusters);
   sim.allowExcessArguments().action(async (verb: string | undefined, options: SimOptions) => {
-    if (verb !== undefined)
-      throw usageFailure(
-        `Cannot ${JSON.stringify(verb)} in a simulation: the verbs are ${sim.commands.map((one) => one.name()).join(", ")}`,
-        "levee sim --help",
-      );
+    if (verb !== undefined) throw misspeltVerb(sim, verb) ?? unknownVerb(sim, verb);
     if (options.fromCluster !== true)
       throw usageFailure("Cannot run levee sim without a verb", "levee sim storm, or levee sim --from-cluster");
     await forecastCluster(contextOf(sim, shell), {
@@ -71,6 +81,11 @@ export function addSim(program: Command, shell: Shell): void {
       model: await readModel(options.model),
     });
   });
+}
+
+function unknownVerb(sim: Command, verb: string): CommandFailure {
+  const known = sim.commands.map((one) => one.name()).join(", ");
+  return usageFailure(`Cannot ${JSON.stringify(verb)} in a simulation: the verbs are ${known}`, "levee sim --help");
 }
 
 /** The option stands on the command above, which takes it from any place. */
@@ -88,21 +103,32 @@ function addSimStorm(sim: Command, shell: Shell): void {
     sim
       .command("storm")
       .description("Simulate pods that start at once on some nodes")
-      .option("--nodes <number>", `number of nodes, at most ${simMax.nodes}`, simDefaults.nodes)
+      .option(
+        "--nodes <number>",
+        `number of nodes, at most ${simMax.nodes}; the pods are spread evenly`,
+        simDefaults.nodes,
+      )
       .option("--pods <number>", `number of pods in the whole cluster, at most ${simMax.pods}`, simDefaults.pods)
-      .option("--limit <size>", "memory limit of each daemon, as in a manifest", simDefaults.limit)
+      .option("--limit <size>", "memory limit of each daemon, at least 1Mi", simDefaults.limit)
       .option("--cpu <share>", "CPU limit of each daemon, such as 100m (default: no limit)")
       .option("--impl <name>", `what attaches the pods: ${implementationNames.join(", ")}`, simDefaults.impl)
       .option("--connection-limit <number>", "connectionLimit of Multus 4.3.0 (default: none, as in its manifest)")
-      .option("--critical <number>", "number of critical pods that start during the storm", simDefaults.critical)
-      .option("--critical-after <time>", "when they start", simDefaults.criticalAfter)
-      .option("--critical-within <time>", "how long each of them may wait", simDefaults.criticalWithin)
-      .option("--timeout <time>", "pods that are not attached by then count as lost", simDefaults.timeout)
-      .option("--seed <number>", "seed of everything that is left to chance", simDefaults.seed),
+      .option(
+        "--critical <number>",
+        "number of critical pods in the whole cluster, besides --pods",
+        simDefaults.critical,
+      )
+      .option("--critical-after <time>", "when they start, after the others", simDefaults.criticalAfter)
+      .option("--critical-within <time>", "how long each of them may wait to be attached", simDefaults.criticalWithin)
+      .option("--timeout <time>", "how long each of the other pods may wait", simDefaults.timeout)
+      .option("--seed <number>", `seed of everything that is left to chance, at most ${simMax.seed}`, simDefaults.seed),
   ).addHelpText(
     "after",
     [
-      "\nLevee's own code runs on a virtual clock; Multus, plugins, cores and memory are models. docs/sim.md says what is",
+      "\nA <size> is a number of bytes, or one with Ki, Mi or Gi; a <share> a number of cores, or thousandths of one with m;",
+      `a <time> a number with ms, s, m or h, at most ${spanMaxText}. -o table, or json and yaml, which have every pod.`,
+      "",
+      "Levee's own code runs on a virtual clock; Multus, plugins, cores and memory are models. docs/sim.md says what is",
       "what, and how far to trust it. The same program, options and seed print the same bytes. Nothing is changed anywhere.",
       examples(
         "levee sim storm --nodes 3 --pods 219 --limit 50Mi",
@@ -159,8 +185,17 @@ function addSimSchema(sim: Command, shell: Shell): void {
   const schema = sim
     .command("schema")
     .description("Print the JSON schema of scenario files, for editors")
-    .addHelpText("after", examples("levee sim schema > sim-scenario.schema.json"));
+    .addHelpText(
+      "after",
+      `\nIt is printed as JSON, and as YAML with -o yaml.\n${examples(
+        "levee sim schema > sim-scenario.schema.json",
+        "levee sim schema -o yaml",
+      )}`,
+    );
   schema.action(() => {
-    shell.stdout.write(`${JSON.stringify(scenarioSchema(), undefined, 2)}\n`);
+    const { output } = contextOf(schema, shell, ["table", "json", "yaml"]).settings;
+    const value = scenarioSchema();
+    // Editors want a file of JSON, so that is also what is printed where nothing is asked for.
+    print(shell.stdout, output, { value, text: () => `${JSON.stringify(value, undefined, 2)}\n` });
   });
 }

@@ -31,8 +31,15 @@ export const simDefaults = {
   seed: "1",
 } as const;
 
-/** As many as one command can simulate in a few minutes. */
-export const simMax = { nodes: 100, pods: 5_000, connectionLimit: 10_000, seed: 999_999_999 } as const;
+/** As many as one command can simulate in a few minutes. Nobody waits a day for a pod. */
+export const simMax = {
+  nodes: 100,
+  pods: 5_000,
+  connectionLimit: 10_000,
+  seed: 999_999_999,
+  spanMs: 24 * 3_600_000,
+} as const;
+export const spanMaxText = `${simMax.spanMs / 3_600_000}h`;
 const simNetwork = "net-a";
 /** No process runs in less. */
 export const leastBytes = 1024 ** 2;
@@ -50,7 +57,7 @@ export function readSimPlan(words: SimWords, model: MachineModel): SimStormPlan 
     limitBytes: atLeast(parseBytes("--limit", words.limit), words.limit),
     cpuMillis: words.cpu === undefined ? undefined : parseCpu("--cpu", words.cpu),
   };
-  const criticalAfterMs = parseSpan("--critical-after", words.criticalAfter);
+  const criticalAfterMs = spanOf("--critical-after", words.criticalAfter, simDefaults.criticalAfter);
   return {
     title: titleOf({ pods, nodes: nodes.length, ...limits }),
     impl,
@@ -70,10 +77,19 @@ export function readSimPlan(words: SimWords, model: MachineModel): SimStormPlan 
       }),
     ],
     faults: [],
-    timeoutMs: parseSpan("--timeout", words.timeout),
-    criticalWithinMs: parseSpan("--critical-within", words.criticalWithin),
+    timeoutMs: spanOf("--timeout", words.timeout, simDefaults.timeout),
+    criticalWithinMs: spanOf("--critical-within", words.criticalWithin, simDefaults.criticalWithin),
     restartMs: undefined,
   };
+}
+
+function spanOf(option: string, word: string, example: string): number {
+  const ms = parseSpan(option, word);
+  if (ms <= simMax.spanMs) return ms;
+  throw usageFailure(
+    `Cannot use ${JSON.stringify(word)} as ${option}: it must be at most ${spanMaxText}`,
+    `${option} ${example}`,
+  );
 }
 
 interface PodKind {

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { CommandFailure } from "../../failure.ts";
 import { parseBytes, parseCount, parseCpu, parseSpan } from "../../storm/quantity.ts";
-import type { Field, FieldTable } from "./scenario-fields.ts";
+import { scenarioExample, type Field, type FieldTable } from "./scenario-fields.ts";
 import { namePattern } from "./scenario-schema.ts";
 
 /** What is wrong at one place of the file. */
@@ -30,7 +30,7 @@ export class FieldReader {
 
   object(node: unknown, fields: FieldTable, place: string): FieldValues {
     if (!isMap(node)) {
-      this.problem(node, place, "an object", "{}");
+      this.problem(node, place, "an object", place === "" ? scenarioExample : "{}");
       return {};
     }
     const found = new Map<string, FieldValue>();

@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
+import { isMap, LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import type { RebootPlan } from "../../../sim/reboot/reboot-plan.ts";
 import type { MachineModel } from "../../../sim/machine/machine-model.ts";
 import type { SimStormFault, SimStormPlan, SimStormPod } from "../../../sim/storm/sim-storm-plan.ts";
@@ -6,8 +6,8 @@ import { CommandFailure, exitCode } from "../../failure.ts";
 import { textOfFile } from "../text-of-file.ts";
 import { FieldReader, type FieldProblem, type FieldValues } from "./read-fields.ts";
 import { faultsOf } from "./scenario-faults.ts";
-import { leastBytes } from "../sim-words.ts";
-import { scenarioFields, scenarioMax } from "./scenario-fields.ts";
+import { leastBytes, simMax, spanMaxText } from "../sim-words.ts";
+import { scenarioExample, scenarioFields, scenarioMax, type FieldTable } from "./scenario-fields.ts";
 import { groupedPods, NodeNames } from "./scenario-pods.ts";
 import { rebootPlanOf } from "./scenario-reboots.ts";
 
@@ -32,8 +32,12 @@ export async function readScenario(path: string, words: ScenarioWords): Promise<
   if (first !== undefined) throw failure(path, [problemOf(first, counter.linePos(first.pos[0]).line, text)]);
   const reader = new FieldReader(counter);
   const values = reader.object(document.contents, scenarioFields, "");
+  // A file that is no object has been named.
+  if (isMap(document.contents)) requirePodsOrReboots(reader);
   const plan = reader.problems.length === 0 ? planOf(values, reader, words) : undefined;
-  if (plan === undefined || reader.problems.length > 0) throw failure(path, reader.problems);
+  const isBlank = isMap(document.contents) && reader.lines.size === 0;
+  if (plan === undefined || reader.problems.length > 0)
+    throw failure(path, reader.problems, isBlank ? `; a whole scenario is ${scenarioExample}` : "");
   return plan;
 }
 
@@ -55,10 +59,15 @@ function notYaml(text: string, at: number, message: string): FieldProblem {
   return { line: line + 1, text: `the file has ${seen}, which is not YAML: ${message}` };
 }
 
+/** Beside the other mistakes, so that a file is not refused for this when they are mended. */
+function requirePodsOrReboots(reader: FieldReader): void {
+  if (reader.lines.has("pods") || reader.lines.has("reboots")) return;
+  reader.also("pods", "is missing: add it, or reboots, such as [{name: web, count: 219}]");
+}
+
 function planOf(values: FieldValues, reader: FieldReader, words: ScenarioWords): ScenarioPlan {
-  const { pods, reboots } = values;
+  const { reboots } = values;
   if (reboots !== undefined) return { reboots: rebootPlanOf(values, reader, words) };
-  if (pods === undefined) reader.also("pods", "is missing: add it, or reboots, such as [{name: web, count: 219}]");
   return { storm: stormPlanOf(values, reader, words) };
 }
 
@@ -71,6 +80,7 @@ function stormPlanOf(values: FieldValues, reader: FieldReader, { impl, seed, mod
     reader.also("faults", `are ${faults.length} in all: at most ${scenarioMax.faults}, such as with a larger every`);
   const daemon = withDefaults(values["daemon"], { limit: 50 * 1024 ** 2 });
   const promises = withDefaults(values["promises"], { attachedWithin: 180_000, criticalWithin: 3_000 });
+  refuseLongSpans(values, scenarioFields, { reader, place: "" });
   if (promises["rebootedWithin"] !== undefined)
     reader.also("promises.rebootedWithin", "fits only reboots: leave it out");
   if ((daemon["limit"] as number) < leastBytes)
@@ -95,6 +105,26 @@ function stormPlanOf(values: FieldValues, reader: FieldReader, { impl, seed, mod
   };
 }
 
+interface SpanPlace {
+  readonly reader: FieldReader;
+  readonly place: string;
+}
+
+/** A run lasts as long as its latest time, and every daemon does something now and then while nothing happens. */
+function refuseLongSpans(values: FieldValues, fields: FieldTable, { reader, place }: SpanPlace): void {
+  for (const [key, value] of Object.entries(values)) {
+    const field = fields.known[key];
+    const path = `${place}${key}`;
+    if (field?.is === "span" && (value as number) > simMax.spanMs)
+      reader.also(path, `is ${reader.seen(path)}: it must be at most ${spanMaxText}, such as ${field.example}`);
+    if (field?.is === "object") refuseLongSpans(value as FieldValues, field.fields, { reader, place: `${path}.` });
+    if (field?.is === "list")
+      listOf<FieldValues>(value).forEach((item, at) =>
+        refuseLongSpans(item, field.fields, { reader, place: `${path}[${at}].` }),
+      );
+  }
+}
+
 function withDefaults(values: unknown, defaults: FieldValues): FieldValues {
   return { ...defaults, ...(values as FieldValues | undefined) };
 }
@@ -103,13 +133,13 @@ function listOf<T>(value: unknown): readonly T[] {
   return (value ?? []) as readonly T[];
 }
 
-function failure(path: string, problems: readonly FieldProblem[]): CommandFailure {
+function failure(path: string, problems: readonly FieldProblem[], example = ""): CommandFailure {
   const lines = problems.slice(0, problemsShown).map(({ line, text }) => `${path}:${line}: ${text}`);
   const more = problems.length > problemsShown ? [`and ${problems.length - problemsShown} more`] : [];
   const count = problems.length === 1 ? "one mistake" : `${problems.length} mistakes`;
   return new CommandFailure("scenario-invalid", `Cannot use the scenario ${path}: it has ${count}`, {
     details: [...lines, ...more].join("\n"),
-    remedy: "levee sim schema prints the schema; docs/sim.md explains each field",
+    remedy: `levee sim schema prints the schema; docs/sim.md explains each field${example}`,
     exitCode: exitCode.usage,
   });
 }

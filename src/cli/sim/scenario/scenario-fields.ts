@@ -166,6 +166,9 @@ const promiseFields: FieldTable = {
   required: [],
 };
 
+/** The shortest whole scenario. */
+export const scenarioExample = "{name: a storm, nodes: [{name: agent, count: 3}], pods: [{name: web, count: 219}]}";
+
 /** A whole scenario file. */
 export const scenarioFields: FieldTable = {
   known: {

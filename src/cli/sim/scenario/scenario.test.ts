@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { parse } from "yaml";
 import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { scenarioFields, type Field } from "./scenario-fields.ts";
@@ -229,7 +230,7 @@ const mistakes: [string, string, string][] = [
   ],
   ["no number", good.replace("count: 4", "count: .nan"), "8: pods[0].count is NaN: it must be a whole number"],
   ["a number past all", good.replace("count: 4", "count: 1e400"), "8: pods[0].count is Infinity: it must be a whole"],
-  ["nothing", "", "1: the file is empty: it must be an object, such as {}"],
+  ["nothing", "", "1: the file is empty: it must be an object, such as {name: a storm, nodes: "],
 ];
 
 describe("a mistake is named with line, field, value and remedy", () => {
@@ -257,6 +258,26 @@ describe("a mistake is named with line, field, value and remedy", () => {
     expect(err).toContain("it has 2 mistakes");
     expect(err).toContain(":4: nodes[0].count is 0");
     expect(err).toContain(":8: pods[0].count is 0");
+  });
+
+  test.each(["{}\n", "# later\n{}\n"])(
+    "all fields that %j lacks are named at once, with a whole scenario",
+    async (text) => {
+      const { status, err } = await run(text);
+      expect(status).toBe(2);
+      expect(err).toContain("it has 3 mistakes");
+      for (const key of ["name", "nodes", "pods"]) expect(err).toContain(`: ${key} is missing: add it, `);
+      expectWholeLines(err);
+      const [, example = ""] = /a whole scenario is (.*)\n/u.exec(err) ?? [];
+      expect(await run(example)).toMatchObject({ status: 0, err: "" });
+    },
+  );
+
+  test("a file without pods is told so beside its other mistakes", async () => {
+    const { err } = await run("name: a storm\nnodes: [{name: a, count: 0}]\n");
+    expect(err).toContain("it has 2 mistakes");
+    expect(err).toContain("pods is missing: add it, or reboots, such as ");
+    expect(err).not.toContain("a whole scenario");
   });
 
   test("a file that is not there", async () => {
@@ -290,6 +311,36 @@ describe("what is hostile is refused before it costs time or memory", () => {
       '10: faults[0].every is "100ms", which makes 35999964001 faults: at most 1000',
     ],
     [
+      "pods that come in half a year",
+      good.replace("count: 4", "at: 5000h"),
+      '8: pods[0].at is "5000h": it must be at most 24h, such as 2s',
+    ],
+    [
+      "pods that come over weeks",
+      good.replace("count: 4", "over: 999999h"),
+      '8: pods[0].over is "999999h": it must be at most 24h, such as 30s',
+    ],
+    [
+      "pods that are deleted in half a year",
+      good.replace("count: 4", "deleteAt: 5000h"),
+      '8: pods[0].deleteAt is "5000h": it must be at most 24h, such as 60s',
+    ],
+    [
+      "a fault in half a year",
+      `${good}faults: [{kind: kill-daemon, at: 5000h}]\n`,
+      '10: faults[0].at is "5000h": it must be at most 24h, such as 10s',
+    ],
+    [
+      "a fault for half a year",
+      `${good}faults: [{kind: api-away, for: 5000h}]\n`,
+      '10: faults[0].for is "5000h": it must be at most 24h, such as 10m',
+    ],
+    [
+      "a promise for half a year",
+      `${good}promises: {attachedWithin: 24.001h}\n`,
+      '10: promises.attachedWithin is "24.001h": it must be at most 24h, such as 3m',
+    ],
+    [
       "millions of nodes",
       `name: many\npods: [{name: web}]\nnodes:\n${"- {name: node, count: 100}\n".repeat(2_000)}`,
       "3: nodes are 200000 in all: at most 100",
@@ -304,6 +355,11 @@ describe("what is hostile is refused before it costs time or memory", () => {
     expect([status, out]).toEqual([2, ""]);
     expect(err).toContain(message);
     expectWholeLines(err);
+  });
+
+  test("a day is not too long", async () => {
+    const { status, err } = await run(`${good}promises: {attachedWithin: 24h, criticalWithin: 1440m}\n`);
+    expect([status, err]).toEqual([0, ""]);
   });
 
   test("a file that never ends, and one that is too long", async () => {
@@ -322,6 +378,15 @@ describe("the schema", () => {
     expect(status).toBe(0);
     expect(JSON.parse(out)).toEqual(scenarioSchema());
     expect(JSON.parse(readFileSync(join(root, "docs/sim-scenario.schema.json"), "utf8"))).toEqual(JSON.parse(out));
+  });
+
+  test("is YAML with -o yaml, and is refused in a format that it has not", async () => {
+    expect((await levee("schema", "-o", "json")).out).toBe((await levee("schema")).out);
+    const { status, out } = await levee("schema", "-o", "yaml");
+    expect(status).toBe(0);
+    expect(out).toStartWith("$schema: ");
+    expect(parse(out)).toEqual(scenarioSchema());
+    expect(await levee("schema", "-o", "wide")).toMatchObject({ status: 2, out: "" });
   });
 
   test("every field is explained in docs/sim.md, in the words of the schema", () => {
