@@ -27,8 +27,8 @@ export const lintCodes = {
   LVN0104: {
     severity: "warning",
     title: "a network definition is in the files once",
-    means: "Two definitions have one namespace and one name. The one that is applied last replaces the other.",
-    todo: "Rename or remove one. Folders of several clusters are linted one by one.",
+    means: "Two definitions have one namespace and name: the last one applied counts. It is a note in two folders.",
+    todo: "Rename or remove one. Lint the folders of several clusters one by one.",
   },
   LVN0201: {
     severity: "error",

@@ -134,13 +134,20 @@ describe("levee lint on files", () => {
 
 describe("a network that is there twice", () => {
   test("of two files is named with the place of the first", async () => {
-    const first = write("a/lan.yaml", good);
-    const second = write("b/lan.yaml", good);
+    const first = write("lan.yaml", good);
+    const second = write("other.yaml", good);
     const { status, out } = await levee([folder]);
     expect(out).toStartWith(
       `${second}:3:18: warning LVN0104 NetworkAttachmentDefinition prod/lan: it is also in ${first}:3, and the one`,
     );
     expect([status, out.split("LVN0104").length]).toEqual([0, 2]);
+  });
+
+  test("of two folders may be of two clusters", async () => {
+    write("one/lan.yaml", good);
+    const second = write("two/lan.yaml", good);
+    const { out } = await levee([folder]);
+    expect(out).toContain(`${second}:3:18: note LVN0104 `);
   });
 
   test("is none where two kustomizations have one base", async () => {

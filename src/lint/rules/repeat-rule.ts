@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { lintFinding, type LintFinding } from "../lint-finding.ts";
 import type { LintNetwork, LintPlace } from "../lint-objects.ts";
 
@@ -14,7 +15,9 @@ export function repeatRule(networks: readonly LintNetwork[]): readonly LintFindi
     if (first === undefined) firsts.set(network.title, place);
     if (first === undefined || isSamePlace(first, place)) return [];
     const message = `it is also in ${first.file}:${first.line}, and the one that is applied last replaces the other`;
-    return [lintFinding("LVN0104", network, { message, spot })];
+    // Two folders may be of two clusters.
+    const severity = dirname(first.file) === dirname(place.file) ? "warning" : "note";
+    return [lintFinding("LVN0104", network, { message, spot, severity })];
   });
 }
 
