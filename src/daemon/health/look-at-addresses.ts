@@ -2,27 +2,9 @@ import { addressNumber } from "../../lint/addresses/address-range.ts";
 import { isIfName } from "../../cni/interface-name.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { hostSegments } from "../../lint/segment.ts";
+import type { InterfaceAddress } from "./host-addresses.ts";
 import { readVlans, type Vlans } from "./look-at-uplinks.ts";
 import type { HostAddress } from "./range-need.ts";
-
-interface InterfaceAddress {
-  readonly ifname: string;
-  readonly text: string;
-}
-
-/** The addresses of the daemon's own namespace, which is the host's. Late, as only networks with ranges need it. */
-export async function interfaceAddresses(): Promise<readonly InterfaceAddress[]> {
-  const { networkInterfaces } = await import("node:os");
-  return Object.entries(networkInterfaces()).flatMap(([label, addresses = []]) =>
-    addresses
-      .filter(({ address, internal }) => !internal && !linkLocal.test(address))
-      // An IPv4 address may have a label, eth0:1.
-      .map(({ address }) => ({ ifname: label.split(":", 1)[0] ?? label, text: address })),
-  );
-}
-
-/** Every veth has one, and no network gives them. */
-const linkLocal = /^fe[89ab]/iu;
 
 /** Each interface is an order to the hand; hardly a host has more than one of them in a range. */
 const interfacesMax = 16;

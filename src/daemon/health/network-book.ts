@@ -3,15 +3,12 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import {
   brokenNetwork,
   judgeNetwork,
-  takenAddress,
   withDoubts,
   type HostFacts,
   type NetworkReadiness,
 } from "../../readiness/network-rules.ts";
-import { addressNumber } from "../../lint/addresses/address-range.ts";
 import type { BridgeNeed } from "../../readiness/uplink-rules.ts";
 import { needsOfConf, needsOfText, type Needs } from "./network-needs.ts";
-import { rangeNeed, rangesHave, type HostAddress, type RangeNeed } from "./range-need.ts";
 import { uplinkWish } from "./uplink-wish.ts";
 import { definitionMark } from "../../wire/network-question.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
@@ -27,21 +24,28 @@ interface Group {
 
 type Verdict = Omit<NetworkReadiness, "network">;
 
-interface Entry {
+/** It stays the same object until the definition changes. */
+export interface NetworkText {
+  readonly network: string;
+  readonly annotations: NetworkDefinition["annotations"];
+  /** The configuration, also of a definition that has it in a file. */
+  readonly text: string | undefined;
+}
+
+interface Entry extends NetworkText {
   readonly uid: string;
   readonly config: string | undefined;
-  readonly annotations: NetworkDefinition["annotations"];
   readonly group: Group;
-  /** Not of the group, as most networks have a range of their own. */
-  readonly range: RangeNeed | undefined;
 }
+
+type Doubts = ReadonlyMap<string, readonly string[]>;
 
 /** What every network needs from this host, read once per configuration, and the last verdict about it. */
 export class NetworkBook {
   readonly #isGated: boolean;
   #entries = new Map<string, Entry>();
   #groups = new Map<string, Group>();
-  #addresses: readonly HostAddress[] = [];
+  #doubts: Doubts = new Map();
 
   constructor(isGated: boolean) {
     this.#isGated = isGated;
@@ -64,15 +68,14 @@ export class NetworkBook {
       if (config !== undefined) return needsOfText(config, { what, defaultName: name }, uplink);
       throw new LeveeError("network-unknown", "it has no spec.config, and no file in confDir has its name");
     });
-    const range = rangeNeed({ ...definition, config: file?.text ?? config });
-    this.#entries.set(key, { uid, config, annotations, group, range });
+    this.#entries.set(key, { network: key, uid, config, annotations, group, text: file?.text ?? config });
   }
 
   /** Enters the primary network, which has no definition. */
   enterConf(key: string, read: () => NetworkConf): void {
     // The gate leaves the primary network alone, so a lack of its bridge is a doubt.
     const group = this.#grouped(() => needsOfConf(read(), { isOpen: true }));
-    this.#entries.set(key, { uid: "", config: undefined, annotations: {}, group, range: undefined });
+    this.#entries.set(key, { network: key, uid: "", config: undefined, annotations: {}, group, text: undefined });
   }
 
   /** Forgets all other networks, and groups without a network. */
@@ -136,15 +139,14 @@ export class NetworkBook {
     );
   }
 
-  /** Whether some network gives this address to pods, on whichever segment. */
-  gives(text: string): boolean {
-    const address = addressNumber(text);
-    if (address === undefined) return false;
-    return [...this.#entries.values()].some(({ range }) => range !== undefined && rangesHave(range, address));
+  /** Networks whose configuration is such a text. */
+  withText(isSuch: (text: string) => boolean): readonly NetworkText[] {
+    return [...this.#entries.values()].filter(({ text }) => text !== undefined && isSuch(text));
   }
 
-  judge(host: HostFacts, addresses: readonly HostAddress[]): void {
-    this.#addresses = addresses;
+  /** `doubts` has reasons by network. */
+  judge(host: HostFacts, doubts: Doubts): void {
+    this.#doubts = doubts;
     for (const group of this.#groups.values()) group.verdict = verdictOf(group, host);
   }
 
@@ -152,15 +154,8 @@ export class NetworkBook {
     for (const [network, entry] of this.#entries) yield { network, uid: entry.uid, ...this.#verdictOf(entry) };
   }
 
-  #verdictOf({ group, range }: Entry): Verdict {
-    if (range === undefined || this.#addresses.length === 0) return group.verdict;
-    const taken = this.#addresses.filter(
-      ({ address, segments }) => segments.has(range.segment) && rangesHave(range, address),
-    );
-    return withDoubts(
-      group.verdict,
-      taken.slice(0, takenMax).map(({ text, ifname }) => takenAddress(text, ifname)),
-    );
+  #verdictOf({ network, group }: Entry): Verdict {
+    return withDoubts(group.verdict, this.#doubts.get(network) ?? []);
   }
 
   #bridgeNeeds(): readonly BridgeNeed[] {
@@ -185,8 +180,6 @@ export class NetworkBook {
   }
 }
 
-/** One is enough to have the range changed. */
-const takenMax = 3;
 /** An error may quote the configuration. */
 const reasonCharsMax = 300;
 /** Before the first look nothing is known. */

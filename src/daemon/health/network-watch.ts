@@ -12,13 +12,14 @@ import type { View } from "../../view/view.ts";
 import type { NetworkWord } from "../../wire/network-question.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
+import { couldGive, type interfaceAddresses } from "./host-addresses.ts";
 import { NetworkBook, unseenHost } from "./network-book.ts";
-import { placeAddresses, type interfaceAddresses } from "./look-at-addresses.ts";
 import { lookAtHost } from "./look-at-host.ts";
 import { deviceOf } from "./network-needs.ts";
 import { NetworkTeller } from "./network-teller.ts";
 import { PluginVersions } from "./plugin-versions.ts";
 import type { Service } from "../service.ts";
+import type { TakenAddresses } from "./taken-addresses.ts";
 
 interface NetworkWatchOptions {
   readonly clock: Clock;
@@ -63,6 +64,7 @@ export class NetworkWatch implements Service {
   #isAwaited = false;
   readonly #versions = new PluginVersions();
   #host = unseenHost;
+  #taken: TakenAddresses | undefined;
 
   constructor(options: NetworkWatchOptions) {
     this.#options = options;
@@ -148,7 +150,7 @@ export class NetworkWatch implements Service {
   }
 
   async #look(): Promise<void> {
-    const { clock, hostAddresses } = this.#options;
+    const { clock } = this.#options;
     // Awaited networks are looked at with every tick.
     const isDue = this.#isAwaited || clock.monotonicMs() - this.#lookedMs >= lookMs;
     const isChanged = await this.#read(isDue);
@@ -166,18 +168,26 @@ export class NetworkWatch implements Service {
     const [wantsVlans, masters, versions] = [this.#book.wantsVlans(), this.#book.masters(), this.#versions];
     const links = { masters, bridges, named: this.#book.namedUplinks(), wantsVlans, vlanBridges, held };
     this.#host = await lookAtHost(hand, { programs, folders, versions, sockets, ...links });
-    const taken = (await hostAddresses()).filter(({ text }) => this.#book.gives(text));
-    this.#book.judge(this.#host, await placeAddresses(hand, taken));
+    this.#book.judge(this.#host, await this.#takenAddresses(hand));
     this.#judgedMs = clock.monotonicMs();
     this.#list = undefined;
     this.#teller.tell(this.#book.all());
+  }
+
+  async #takenAddresses(hand: Hand): Promise<ReadonlyMap<string, readonly string[]>> {
+    const addresses = await this.#options.hostAddresses();
+    const networks = this.#book.withText(couldGive(addresses));
+    if (networks.length === 0) return new Map();
+    const { TakenAddresses: Taken } = await import("./taken-addresses.ts");
+    this.#taken ??= new Taken(this.#options.clock, () => this.#isStopped);
+    return this.#taken.find(hand, addresses, networks);
   }
 
   /** Without a hand the last look expires, so that a network does not stay ready because it once was. */
   #forgetLook(): void {
     if (this.#options.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
     this.#host = unseenHost;
-    this.#book.judge(this.#host, []);
+    this.#book.judge(this.#host, new Map());
     this.#judgedMs = undefined;
   }
 

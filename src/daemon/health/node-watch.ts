@@ -22,7 +22,7 @@ import type { EventTeller } from "../tell/event-teller.ts";
 import type { ResidentHand } from "../undo/residents.ts";
 import { Canary } from "./canary.ts";
 import type { NetworkGate } from "./network-gate.ts";
-import { interfaceAddresses } from "./look-at-addresses.ts";
+import { interfaceAddresses } from "./host-addresses.ts";
 import { NetworkWatch } from "./network-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { pluginFolders } from "./plugin-folders.ts";

@@ -35,8 +35,8 @@ export function rangeNeed(network: UnplacedNetwork): RangeNeed | undefined {
   return ranges.length === 0 ? undefined : { segment: segment.key, ranges };
 }
 
-export function rangesHave({ ranges }: RangeNeed, address: AddressNumber): boolean {
-  return ranges.some((range) => rangeHas(range, address));
+export function rangesHave({ ranges }: RangeNeed, address: AddressNumber | undefined): boolean {
+  return address !== undefined && ranges.some((range) => rangeHas(range, address));
 }
 
 /** The host may well be the gateway of its pods: that is a matter of the configuration, not of this host. */

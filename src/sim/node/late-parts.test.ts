@@ -7,7 +7,7 @@ const source = resolve(import.meta.dirname, "../..");
 const notSimulated: Readonly<Record<string, string>> = {
   "cli/": "the commands of people, which compose a simulation but are no part of it",
   "console/": "the console serves its page itself",
-  "daemon/health/look-at-addresses.ts": "nobody watches the health of a simulated node",
+  "daemon/health/": "nobody watches the health of a simulated node",
   "daemon/source/open-source.ts": "the simulated daemon opens its source of pods itself, and it is never a folder",
   "directory/": "no source of pods is a folder",
   "kube/access/kubeconfig-file.ts": "the simulated API server needs no kubeconfig",
