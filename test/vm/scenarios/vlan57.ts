@@ -97,7 +97,8 @@ function untilNetwork({ levee }: VmScene, name: string, verdict: "ready" | "not 
     async () => {
       const why = await levee.unready(name);
       if (verdict === "ready" && why !== undefined) throw new Error(why);
-      return verdict === "ready" ? "" : why;
+      // Until the next look a new definition is neither.
+      return verdict === "ready" ? "" : why?.startsWith("unknown") === true ? undefined : why;
     },
     { everyMs: 3_000 },
   );
