@@ -27,6 +27,8 @@ const bindWithinMs = 600_000;
 /** After the last node, so that what is under way ends. */
 const settleMs = 900_000;
 const linesMax = 50;
+/** The event loop turns so seldom, as turns at each step take a tenth of all time. Stories of one node watch each step. */
+const stepsPerTurn = 16;
 
 /** How many nodes a cohort has. */
 export function nodesOf({ nodes }: FleetPlan, cohort: number): number {
@@ -68,6 +70,7 @@ class FleetCohort {
       networks: fleetNetworks,
       defaultNetwork,
       settings: {},
+      stepsPerTurn,
       onEvent: (nowMs, event) => this.#see(nowMs, event),
     });
     this.#invariants = new Invariants(this.world.nodes);
