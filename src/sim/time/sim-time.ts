@@ -1,10 +1,16 @@
 import type { Cancel } from "../../base/clock.ts";
 
+/** What is due to a dead one happens to nobody. */
+interface Mortal {
+  readonly isAlive: boolean;
+}
+
 interface Due {
   readonly atUs: number;
   /** Of two at one instant, the earlier one goes first. */
   readonly number: number;
   readonly fire: () => void;
+  readonly owner: Mortal | undefined;
   isCancelled: boolean;
 }
 
@@ -51,10 +57,10 @@ export class SimTime {
   steps = 0;
 
   /** What is due in an infinite time never happens. */
-  after(ms: number, fire: () => void): Cancel {
+  after(ms: number, fire: () => void, owner?: Mortal): Cancel {
     if (ms === Number.POSITIVE_INFINITY) return () => undefined;
     const atUs = this.#nowUs + Math.ceil(Math.max(0, ms) * 1_000);
-    const due: Due = { atUs, number: (this.#numbers += 1), fire, isCancelled: false };
+    const due: Due = { atUs, number: (this.#numbers += 1), fire, owner, isCancelled: false };
     this.#push(due);
     return () => this.#cancel(due);
   }
@@ -76,7 +82,7 @@ export class SimTime {
       next.isCancelled = true;
       this.#nowUs = next.atUs;
       this.steps += 1;
-      next.fire();
+      if (next.owner?.isAlive !== false) next.fire();
       await (this.steps % this.#stepsPerTurn === 0 ? turned() : settled());
     }
     await turned();
