@@ -1,6 +1,6 @@
 import { LeveeError } from "../base/errors.ts";
 import { bytesFields, flagField, type Frame } from "./frame.ts";
-import { readOutcome, type Outcome } from "./outcome.ts";
+import { readOrderEnd, type OrderEnd } from "./outcome.ts";
 
 /** One page of a folder on the host: as many entries as fit into one frame. */
 export interface FolderPage {
@@ -30,10 +30,10 @@ const hasContent = 1;
 /** One byte for the kind, eight for the time, one for the length of the name. */
 const headBytes = 10;
 
-export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: Outcome } {
+export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: OrderEnd } {
   const entries = bytesFields(frame, "entry").map(readEntry);
   const flags = { isTruncated: flagField(frame, "truncated"), isShared: flagField(frame, "shared") };
-  return { value: { entries, ...flags }, outcome: readOutcome(frame) };
+  return { value: { entries, ...flags }, outcome: readOrderEnd(frame) };
 }
 
 function readEntry(value: Uint8Array): FolderEntry {

@@ -166,6 +166,21 @@ export function bytesFields(frame: Frame, tag: TagName): readonly Uint8Array[] {
   return values;
 }
 
+/** Texts of others, such as file names: bytes that are not UTF-8 are replaced, not refused. */
+export function lossyTexts(frame: Frame, tag: TagName): readonly string[] {
+  const { payload, places } = frame;
+  const number = tagNumber[tag];
+  const texts: string[] = [];
+  for (let place = 0; place < places.length; place += 3)
+    if (places[place] === number) texts.push(asBuffer(payload).toString("utf8", places[place + 1], places[place + 2]));
+  return texts;
+}
+
+/** A buffer decodes a part of its bytes without a view of them. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** The value of a field that the protocol requires. */
 export function required<T>(value: T | undefined, frame: Frame, tag: TagName): T {
   if (value === undefined)

@@ -1,6 +1,6 @@
 import type { NetnsIdentity } from "../base/identity.ts";
 import { LeveeError } from "../base/errors.ts";
-import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
+import { bytesField, bytesFields, flagField, lossyTexts, numberField, textField, type Frame } from "./frame.ts";
 import type { TagName } from "./tag.ts";
 
 type OrderFailure =
@@ -50,6 +50,9 @@ export interface Outcome {
   readonly notBuiltIn: string | undefined;
 }
 
+/** Whether an order failed, and how. Looks at the node have no more to say than this and what they saw. */
+export type OrderEnd = Pick<Outcome, "failure" | "errno" | "message">;
+
 const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
   "missing",
   "busy",
@@ -81,9 +84,7 @@ export function readOutcome(frame: Frame): Outcome {
     wallUs: countOf(frame, "wall_us"),
     cpuUs: countOf(frame, "cpu_us"),
     maxRssKib: countOf(frame, "max_rss_kib"),
-    failure: readFailure(frame),
-    errno: numberField(frame, "errno"),
-    message: textField(frame, "message") ?? "",
+    ...readOrderEnd(frame),
     oomCgroup: countOf(frame, "oom_cgroup"),
     oomNode: countOf(frame, "oom_node"),
     cgroupLimit: numberField(frame, "cgroup_limit"),
@@ -91,9 +92,17 @@ export function readOutcome(frame: Frame): Outcome {
     found: bytesFields(frame, "found").map(readFound),
     processes: countOf(frame, "processes"),
     alive: flagField(frame, "alive"),
-    programs: bytesFields(frame, "program").map((bytes) => Buffer.from(bytes).toString("utf8")),
+    programs: lossyTexts(frame, "program"),
     builtIn: textField(frame, "built_in"),
     notBuiltIn: textField(frame, "not_built_in"),
+  };
+}
+
+export function readOrderEnd(frame: Frame): OrderEnd {
+  return {
+    failure: readFailure(frame),
+    errno: numberField(frame, "errno"),
+    message: textField(frame, "message") ?? "",
   };
 }
 
