@@ -24,8 +24,7 @@ export function leaseOf(
   place: { readonly dataDir: string; readonly network: string },
 ): Lease | undefined {
   if (entry.kind !== "file" || entry.content === undefined || !isIp(entry.name)) return undefined;
-  const { buffer, byteOffset, byteLength } = entry.content;
-  const text = Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
+  const text = entry.content.toString("utf8");
   const [id = "", ifname = ""] = text.split("\n", 2).map((line) => line.trim());
   return {
     dataDir: place.dataDir,
