@@ -215,7 +215,7 @@ export class Invariants {
 }
 
 /** The end of a journal is searched first: an intent is among its last lines, and a journal is long. */
-const endsBytes = [4_096, 65_536];
+const endsBytes = [4_096, 16_384, 65_536];
 
 function hasLately(bytes: Buffer, text: string): boolean {
   return endsBytes.some((endBytes) => bytes.subarray(-endBytes).includes(text)) || bytes.includes(text);
