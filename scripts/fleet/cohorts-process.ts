@@ -11,6 +11,8 @@ process.on("SIGINT", () => undefined);
 
 async function play({ plan, cohort }: { plan: FleetPlan; cohort: number }): Promise<void> {
   const tally = await playCohort(plan, cohort, () => tell(used()));
+  // What the cohort leaves would come on top of the next one's peak.
+  Bun.gc(true);
   tell({ tally, ...used() });
 }
 

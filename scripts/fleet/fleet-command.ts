@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
-import type { FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
+import { usualCohortNodesMax, type FleetPlan } from "../../src/sim/fleet/fleet-plan.ts";
 import { fleetText } from "../../src/sim/fleet/fleet-text.ts";
 import { cohortsOf } from "../../src/sim/fleet/play-cohort.ts";
 import { FleetProgress } from "./fleet-progress.ts";
@@ -72,6 +72,7 @@ export function readFleet(args: readonly string[]): Asked | string {
       nodes: between("--nodes", values.nodes, 1, 100_000),
       podsPerNode: between("--pods-per-node", values["pods-per-node"], 1, 500),
       hours: between("--hours", values.hours, 1, 24),
+      cohortNodesMax: usualCohortNodesMax,
     };
     return { plan, workers: between("--workers", values.workers, 1, 64), isJson: values.output === "json" };
   } catch (thrown) {

@@ -5,7 +5,7 @@ import { FleetProgress } from "./fleet-progress.ts";
 test("FleetProgress speaks after two seconds, at each cohort's end, and in between when it was silent for five", async () => {
   const clock = new VirtualClock();
   const lines: string[] = [];
-  const plan = { seed: 1, nodes: 120, podsPerNode: 10, hours: 1 };
+  const plan = { seed: 1, nodes: 120, podsPerNode: 10, hours: 1, cohortNodesMax: 50 };
   const progress = new FleetProgress(plan, clock, (line) => lines.push(line));
   const stop = progress.start();
   await clock.advance(1_900);

@@ -5,7 +5,7 @@ import { peakBytes } from "./peak-bytes.ts";
 import { playFleet } from "./play-fleet.ts";
 
 test("playFleet plays each cohort once, in whichever process, with the same result", async () => {
-  const plan = { seed: 3, nodes: 52, podsPerNode: 10, hours: 1 };
+  const plan = { seed: 3, nodes: 52, podsPerNode: 10, hours: 1, cohortNodesMax: 50 };
   const done = { nodes: 0, cohorts: 0 };
   const watch = { nodeDone: () => void (done.nodes += 1), cohortDone: () => void (done.cohorts += 1) };
   const { tally, rssBytesMax } = await playFleet(plan, 2, watch);
@@ -25,7 +25,7 @@ test("readFleet names the option and the value that cannot be used", () => {
   expect(readFleet(["--hours", "1.5"])).toContain("--hours");
   expect(readFleet(["--pods", "2"])).toContain("--pods");
   expect(readFleet(["--workers", "2", "-o", "json"])).toMatchObject({
-    plan: { seed: 1, nodes: 5_000, podsPerNode: 250, hours: 1 },
+    plan: { seed: 1, nodes: 5_000, podsPerNode: 250, hours: 1, cohortNodesMax: 125 },
     workers: 2,
     isJson: true,
   });

@@ -26,6 +26,11 @@ export function parseIp(text: string): Ip | undefined {
   return words === undefined ? undefined : ipOf(unmapped(Uint8Array.from(words.flatMap(bytesOf))));
 }
 
+/** Whether `parseIp` can read it. */
+export function isIp(text: string): boolean {
+  return v4Pattern.test(text) || parseIp(text) !== undefined;
+}
+
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf("/");
   if (slash < 0) return undefined;

@@ -1,4 +1,4 @@
-import { parseIp } from "../cni/ip.ts";
+import { isIp } from "../cni/ip.ts";
 import type { FolderEntry } from "../wire/folder-page.ts";
 
 /** An address that host-local holds, as a file that names the container and the interface. */
@@ -23,11 +23,12 @@ export function leaseOf(
   entry: FolderEntry,
   place: { readonly dataDir: string; readonly network: string },
 ): Lease | undefined {
-  if (entry.kind !== "file" || entry.content === undefined || parseIp(entry.name) === undefined) return undefined;
-  const text = Buffer.from(entry.content).toString("utf8");
-  const [id = "", ifname = ""] = text.split("\n").map((line) => line.trim());
+  if (entry.kind !== "file" || entry.content === undefined || !isIp(entry.name)) return undefined;
+  const text = entry.content.toString("utf8");
+  const [id = "", ifname = ""] = text.split("\n", 2).map((line) => line.trim());
   return {
-    ...place,
+    dataDir: place.dataDir,
+    network: place.network,
     address: entry.name,
     containerId: containerPattern.test(id) ? id : "",
     isBlank: /^[\s\0]*$/u.test(text),

@@ -1,6 +1,6 @@
 import { LeveeError } from "../base/errors.ts";
-import { bytesFields, flagField, type Frame } from "./frame.ts";
-import { readOutcome, type Outcome } from "./outcome.ts";
+import { flagField, readFields, uint32, type Frame } from "./frame.ts";
+import { readOrderEnd, type OrderEnd } from "./outcome.ts";
 
 /** One page of a folder on the host: as many entries as fit into one frame. */
 export interface FolderPage {
@@ -17,7 +17,7 @@ export interface FolderEntry {
   /** Wall time of the last write. */
   readonly changedWallMs: number;
   /** The content of a file of at most 4 KiB; undefined for a longer or unreadable file. */
-  readonly content: Uint8Array | undefined;
+  readonly content: Buffer | undefined;
 }
 
 const kindByNumber: ReadonlyMap<number, FolderEntry["kind"]> = new Map([
@@ -30,23 +30,27 @@ const hasContent = 1;
 /** One byte for the kind, eight for the time, one for the length of the name. */
 const headBytes = 10;
 
-export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: Outcome } {
-  const entries = bytesFields(frame, "entry").map(readEntry);
+export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: OrderEnd } {
+  const entries = readFields(frame, "entry", readEntry);
   const flags = { isTruncated: flagField(frame, "truncated"), isShared: flagField(frame, "shared") };
-  return { value: { entries, ...flags }, outcome: readOutcome(frame) };
+  return { value: { entries, ...flags }, outcome: readOrderEnd(frame) };
 }
 
-function readEntry(value: Uint8Array): FolderEntry {
-  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  const kind = view.length < headBytes ? undefined : kindByNumber.get(view.readUInt8(0));
-  const nameEnd = kind === undefined ? 0 : headBytes + view.readUInt8(9);
-  if (kind === undefined || nameEnd > view.length)
-    throw new LeveeError("protocol-violated", `Cannot read an entry field: its bytes start with ${hexStart(view)}`);
+function readEntry(bytes: Buffer, begin: number, end: number): FolderEntry {
+  const isWhole = end - begin >= headBytes;
+  const kind = isWhole ? kindByNumber.get(bytes.readUInt8(begin)) : undefined;
+  const nameBegin = begin + headBytes;
+  const nameEnd = isWhole ? nameBegin + bytes.readUInt8(begin + 9) : 0;
+  if (kind === undefined || nameEnd > end)
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot read an entry field: its bytes start with ${hexStart(bytes.subarray(begin, end))}`,
+    );
   return {
-    name: view.toString("utf8", headBytes, nameEnd),
+    name: bytes.toString("utf8", nameBegin, nameEnd),
     kind,
-    changedWallMs: Number(view.readBigUInt64LE(1)),
-    content: view.readUInt8(0) === hasContent ? view.subarray(nameEnd) : undefined,
+    changedWallMs: uint32(bytes, begin + 1) + uint32(bytes, begin + 5) * 2 ** 32,
+    content: bytes.readUInt8(begin) === hasContent ? bytes.subarray(nameEnd, end) : undefined,
   };
 }
 

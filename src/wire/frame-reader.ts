@@ -32,7 +32,7 @@ export class FrameReader {
     let at = 0;
     for (let end = frameEnd(bytes, at); end <= bytes.length; end = frameEnd(bytes, at)) {
       // A copy, because a frame's fields point into it and may be kept for long.
-      frames.push(decodeFrame(Uint8Array.prototype.slice.call(bytes, at + lengthBytes, end)));
+      frames.push(decodeFrame(copyOf(bytes, at + lengthBytes, end)));
       at = end;
     }
     this.#hold(bytes, at);
@@ -57,6 +57,14 @@ export class FrameReader {
     this.#held = from === bytes.length ? empty : Buffer.from(bytes.subarray(from));
     this.#size = this.#held.length;
   }
+}
+
+/** Memory of its own: a part of the engine's shared pool would keep the whole of it as long as the frame. */
+function copyOf(bytes: Uint8Array, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(to - from);
+  if (Buffer.isBuffer(bytes)) bytes.copy(copy, 0, from, to);
+  else copy.set(bytes.subarray(from, to));
+  return copy;
 }
 
 /** Where the frame that starts at `at` ends; infinity while its length is unknown. */

@@ -10,6 +10,7 @@ import {
   flagField,
   frameBytesMax,
   frameFieldsMax,
+  lossyTexts,
   numberField,
   textField,
 } from "./frame.ts";
@@ -68,6 +69,23 @@ test("numberField refuses a number of another length and one that is too large",
 test("textField refuses bytes that are not UTF-8", () => {
   const frame = decodeFrame(payload(encodeFrame("CALL", [["verb", Buffer.from([0xff])]])));
   expect(() => textField(frame, "verb")).toThrow("not UTF-8");
+});
+
+test("textField takes the character that stands for bytes that are not UTF-8, and lossyTexts puts it there", () => {
+  const frame = decodeFrame(
+    payload(
+      encodeFrame("OUTCOME", [
+        ["message", "\ufeffa \ufffd b"],
+        ["link", "brücke"],
+        ["link", Buffer.from([0x61, 0xff, 0x62])],
+        ["link", ""],
+      ]),
+    ),
+  );
+  expect(textField(frame, "message")).toBe("\ufeffa \ufffd b");
+  // Also where the payload is a view of plain bytes.
+  const bytes = new Uint8Array([0, ...frame.payload, 0]).subarray(1, frame.payload.length + 1);
+  for (const one of [frame, decodeFrame(bytes)]) expect(lossyTexts(one, "link")).toEqual(["brücke", "a\ufffdb", ""]);
 });
 
 test("encodeFrame refuses a frame over the limit", () => {

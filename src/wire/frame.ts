@@ -109,10 +109,12 @@ export function bytesField(frame: Frame, tag: TagName): Uint8Array | undefined {
 }
 
 export function textField(frame: Frame, tag: TagName): string | undefined {
-  const value = bytesField(frame, tag);
-  if (value === undefined) return undefined;
+  const place = placeOf(frame, tag);
+  if (place < 0) return undefined;
+  const text = asBuffer(frame.payload).toString("utf8", frame.places[place + 1], frame.places[place + 2]);
+  if (!text.includes(replacement)) return text;
   try {
-    return utf8.decode(value);
+    return utf8.decode(valueAt(frame, place));
   } catch (cause) {
     throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: it is not UTF-8`, {
       cause,
@@ -166,12 +168,38 @@ export function bytesFields(frame: Frame, tag: TagName): readonly Uint8Array[] {
   return values;
 }
 
+/** Reads each value of a tag where it lies: a folder has hundreds of entries, and a view of each would cost more. */
+export function readFields<T>(
+  { payload, places }: Frame,
+  tag: TagName,
+  read: (bytes: Buffer, begin: number, end: number) => T,
+): T[] {
+  const number = tagNumber[tag];
+  const bytes = asBuffer(payload);
+  const values: T[] = [];
+  for (let place = 0; place < places.length; place += 3)
+    if (places[place] === number) values.push(read(bytes, places[place + 1] ?? 0, places[place + 2] ?? 0));
+  return values;
+}
+
+/** Texts of others, such as file names: bytes that are not UTF-8 are replaced, not refused. */
+export function lossyTexts(frame: Frame, tag: TagName): readonly string[] {
+  return readFields(frame, tag, (bytes, begin, end) => bytes.toString("utf8", begin, end));
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** The value of a field that the protocol requires. */
 export function required<T>(value: T | undefined, frame: Frame, tag: TagName): T {
   if (value === undefined)
     throw new LeveeError("protocol-violated", `Cannot use a ${frame.type} frame without its field ${tag}`);
   return value;
 }
+
+/** Stands in a decoded text where the bytes are not UTF-8, or where they say so themselves. */
+const replacement = "\ufffd";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

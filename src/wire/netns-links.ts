@@ -1,6 +1,6 @@
 import type { NetnsPath } from "../base/brand.ts";
-import { bytesFields, encodeFrame, flagField, numberField, type Frame } from "./frame.ts";
-import { readOutcome, type Outcome } from "./outcome.ts";
+import { encodeFrame, flagField, lossyTexts, numberField, type Frame } from "./frame.ts";
+import { readOrderEnd, type OrderEnd } from "./outcome.ts";
 
 /** What is asked beside the names of the interfaces. */
 export interface LinksQuestion {
@@ -39,18 +39,14 @@ export function encodeLinks(
   ]);
 }
 
-export function readNetnsLinks(frame: Frame): { readonly value: NetnsLinks; readonly outcome: Outcome } {
+export function readNetnsLinks(frame: Frame): { readonly value: NetnsLinks; readonly outcome: OrderEnd } {
   // The kernel allows names that are not UTF-8. Levee never looks for such a name.
-  const names = bytesFields(frame, "link").map(textOf);
+  const names = lossyTexts(frame, "link");
   const value = {
     names,
     isTruncated: flagField(frame, "truncated"),
     users: numberField(frame, "users"),
-    addresses: bytesFields(frame, "address").map(textOf),
+    addresses: lossyTexts(frame, "address"),
   };
-  return { value, outcome: readOutcome(frame) };
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("utf8");
+  return { value, outcome: readOrderEnd(frame) };
 }

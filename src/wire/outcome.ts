@@ -1,6 +1,6 @@
 import type { NetnsIdentity } from "../base/identity.ts";
 import { LeveeError } from "../base/errors.ts";
-import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
+import { bytesField, flagField, lossyTexts, numberField, readFields, textField, type Frame } from "./frame.ts";
 import type { TagName } from "./tag.ts";
 
 type OrderFailure =
@@ -50,6 +50,9 @@ export interface Outcome {
   readonly notBuiltIn: string | undefined;
 }
 
+/** Whether an order failed, and how. Looks at the node have no more to say than this and what they saw. */
+export type OrderEnd = Pick<Outcome, "failure" | "errno" | "message">;
+
 const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
   "missing",
   "busy",
@@ -81,19 +84,25 @@ export function readOutcome(frame: Frame): Outcome {
     wallUs: countOf(frame, "wall_us"),
     cpuUs: countOf(frame, "cpu_us"),
     maxRssKib: countOf(frame, "max_rss_kib"),
-    failure: readFailure(frame),
-    errno: numberField(frame, "errno"),
-    message: textField(frame, "message") ?? "",
+    ...readOrderEnd(frame),
     oomCgroup: countOf(frame, "oom_cgroup"),
     oomNode: countOf(frame, "oom_node"),
     cgroupLimit: numberField(frame, "cgroup_limit"),
     cgroupUsage: numberField(frame, "cgroup_usage"),
-    found: bytesFields(frame, "found").map(readFound),
+    found: readFields(frame, "found", readFound),
     processes: countOf(frame, "processes"),
     alive: flagField(frame, "alive"),
-    programs: bytesFields(frame, "program").map((bytes) => Buffer.from(bytes).toString("utf8")),
+    programs: lossyTexts(frame, "program"),
     builtIn: textField(frame, "built_in"),
     notBuiltIn: textField(frame, "not_built_in"),
+  };
+}
+
+export function readOrderEnd(frame: Frame): OrderEnd {
+  return {
+    failure: readFailure(frame),
+    errno: numberField(frame, "errno"),
+    message: textField(frame, "message") ?? "",
   };
 }
 
@@ -116,18 +125,18 @@ function countOf(frame: Frame, tag: TagName): number {
 const fileBytes = 17;
 const netnsBytes = 26;
 
-function readFound(value: Uint8Array): FoundFile | undefined {
-  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (view.length === 1 && view.readUInt8(0) === 0) return undefined;
-  if (view.length !== fileBytes && view.length !== netnsBytes)
+function readFound(bytes: Buffer, begin: number, end: number): FoundFile | undefined {
+  const size = end - begin;
+  if (size === 1 && bytes.readUInt8(begin) === 0) return undefined;
+  if (size !== fileBytes && size !== netnsBytes)
     throw new LeveeError(
       "protocol-violated",
-      `Cannot read a found field: it has ${netnsBytes} bytes, ${fileBytes} or 1, this one ${view.length}`,
+      `Cannot read a found field: it has ${netnsBytes} bytes, ${fileBytes} or 1, this one ${size}`,
     );
-  const numbers = { device: view.readBigUInt64LE(1), inode: view.readBigUInt64LE(9) };
-  if (view.length === fileBytes) return numbers;
-  const kind = view.readUInt8(fileBytes);
-  const born = view.readBigUInt64LE(fileBytes + 1);
+  const numbers = { device: bytes.readBigUInt64LE(begin + 1), inode: bytes.readBigUInt64LE(begin + 9) };
+  if (size === fileBytes) return numbers;
+  const kind = bytes.readUInt8(begin + fileBytes);
+  const born = bytes.readBigUInt64LE(begin + fileBytes + 1);
   return {
     ...numbers,
     isNetns: kind !== 0,

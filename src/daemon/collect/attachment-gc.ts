@@ -106,6 +106,7 @@ export class AttachmentGc {
     sight: Sight,
   ): Promise<ReadonlyMap<Found, { readonly action: GcAction; readonly detail: string }>> {
     const done = new Map<Found, { readonly action: GcAction; readonly detail: string }>();
+    if (admitted.length === 0) return done;
     const witnesses = witnessesOf(sight.alive);
     const left = [...admitted];
     const lane = async (): Promise<void> => {

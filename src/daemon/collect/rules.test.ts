@@ -37,6 +37,24 @@ test("judge: dead, when the path has nothing or another namespace, and a living 
   expect(await fates([attached(1), attached(2), attached(3)], replaced)).toEqual(["alive", "dead", "dead"]);
 });
 
+test("lookAtNamespaces names each folder once, whatever the order of the paths", async () => {
+  const paths = [
+    "/run/netns/a",
+    "/run/netns/b",
+    "/run/netns/deep/c",
+    "/run/netns/d",
+    "/var/run/netns/e",
+    "/proc/7/ns/net",
+  ];
+  const records = paths.map((path, at) =>
+    attached(at, { netns: { path, identity: { device: nsfs, inode: BigInt(at) } } }),
+  );
+  const stat = (): Promise<readonly NetnsIdentity[]> =>
+    Promise.resolve(paths.map((_, at) => ({ device: nsfs, inode: BigInt(at) })));
+  const { places } = await lookAtNamespaces({ stat }, records, journalOf(records));
+  expect([...places]).toEqual(["/run/netns", "/run/netns/deep", "/proc/*/ns"]);
+});
+
 test("judge: a namespace with the number of a dead one is told apart by its cookie, and by its time not for certain", async () => {
   const born = (number: number, birth: Partial<NetnsIdentity>): AttachmentRecord =>
     attached(number, {

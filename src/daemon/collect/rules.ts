@@ -87,11 +87,12 @@ export function doubtsAbout(around: Surroundings): (record: AttachmentRecord) =>
   return (record) => {
     const { name, uid } = record.pod;
     if (name === "") return undefined;
-    const latest = newest.get(nameOf(record.pod));
+    const podName = nameOf(record.pod);
+    const latest = newest.get(podName);
     if (latest !== undefined && latest.containerId !== record.containerId)
       return `a newer sandbox of the same pod is attached: ${latest.containerId}`;
     if (pods === undefined) return undefined;
-    const pod = pods.get(nameOf(record.pod));
+    const pod = pods.get(podName);
     if (pod === undefined) return "its pod is gone";
     const isOther = uid !== "" && pod.uid !== "" && pod.uid !== uid && !pod.isStatic;
     return isOther ? `another pod has its name: its UID is ${pod.uid}, this one's was ${uid}` : undefined;

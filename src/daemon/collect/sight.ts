@@ -45,9 +45,22 @@ export async function lookAtNamespaces(
     });
   }
   // Multus' attachments have no identity, and their path may be a file that a lost mount uncovered: no proof.
-  const folders = new Set<string>();
-  for (const { netns } of alive) if (netns.identity !== undefined) folders.add(dirname(netns.path));
-  return { alive, gone, places: new Set([...folders].map(placeOfFolder)) };
+  const seen = [...alive].flatMap(({ netns }) => (netns.identity === undefined ? [] : netns.path));
+  return { alive, gone, places: placesOf(seen) };
+}
+
+/** The folders of these paths. Nearly all namespaces of a node are in one. */
+function placesOf(paths: readonly string[]): ReadonlySet<string> {
+  const places = new Set<string>();
+  let last = "";
+  for (const path of paths) {
+    const isBesideLast = last !== "" && path.length > last.length && path.startsWith(last);
+    if (isBesideLast && !path.includes("/", last.length)) continue;
+    const folder = dirname(path);
+    places.add(placeOfFolder(folder));
+    last = folder.endsWith("/") ? folder : `${folder}/`;
+  }
+  return places;
 }
 
 /** One path that the hand cannot read fails the whole order; then each path is read alone. */

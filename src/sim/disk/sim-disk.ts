@@ -223,7 +223,8 @@ export class SimDisk implements Disk {
 }
 
 function nodeOf(path: string): string {
-  return path.split("/", 2)[1] ?? "";
+  const end = path.indexOf("/", 1);
+  return path.slice(1, end < 0 ? undefined : end);
 }
 
 function inodeOf({ inode, path }: OpenFile): SimInode {

@@ -6,6 +6,7 @@ import { SimInode } from "./sim-inode.ts";
 /** A name that was made, moved or removed, in the order in which it happened. Undefined: it is gone. */
 interface NameChange {
   readonly path: string;
+  readonly folder: string;
   readonly inode: SimInode | undefined;
 }
 
@@ -137,9 +138,12 @@ export class SimFiles {
   /** Makes the names in a folder durable. */
   syncFolder(folder: string): void {
     if (this.trouble.isLying) return;
-    const isHere = ({ path }: NameChange): boolean => dirname(path) === folder;
-    for (const change of this.#changes.filter(isHere)) keep(this.#durableNames, change);
-    this.#changes = this.#changes.filter((change) => !isHere(change));
+    // Nobody syncs the folders of mirrors, so their changes are many.
+    const others: NameChange[] = [];
+    for (const change of this.#changes)
+      if (change.folder === folder) keep(this.#durableNames, change);
+      else others.push(change);
+    this.#changes = others;
   }
 
   /** The power is cut, and what was not synced is lost in part. */
@@ -163,13 +167,14 @@ export class SimFiles {
   }
 
   #rename(path: string, inode: SimInode | undefined): void {
-    const change = { path, inode };
+    const folder = dirname(path);
+    const change = { path, folder, inode };
     keep(this.#names, change);
-    const names = this.#folders.get(dirname(path));
+    const names = this.#folders.get(folder);
     if (inode === undefined) names?.delete(basename(path));
     else names?.add(basename(path));
     this.#changes.push(change);
-    for (const onChange of this.#watchers.get(dirname(path)) ?? []) onChange();
+    for (const onChange of this.#watchers.get(folder) ?? []) onChange();
   }
 
   #lose(inode: SimInode): void {

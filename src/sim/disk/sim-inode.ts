@@ -115,7 +115,7 @@ export class SimInode {
 /** With room for `size` bytes; what is new is zeros. */
 function grown(buffer: Buffer<ArrayBuffer>, size: number): Buffer<ArrayBuffer> {
   if (size <= buffer.length) return buffer;
-  const larger = Buffer.alloc(Math.max(size, 2 * buffer.length, blockBytes));
+  const larger = Buffer.alloc(Math.max(size, 2 * buffer.length, sectorBytes));
   larger.set(buffer);
   return larger;
 }

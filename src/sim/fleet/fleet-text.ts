@@ -1,5 +1,6 @@
 import { EventLog } from "../story/event-log.ts";
-import { cohortNodes, type FleetPlan } from "./fleet-plan.ts";
+import type { FleetPlan } from "./fleet-plan.ts";
+import { cohortNodesOf } from "./play-cohort.ts";
 import { waitOf, type FleetTally } from "./fleet-tally.ts";
 
 interface FleetTimes {
@@ -26,7 +27,7 @@ export function fleetText(plan: FleetPlan, tally: FleetTally, times: FleetTimes)
   const lines = [
     `${nodes} nodes of ${plan.podsPerNode} pods for ${plan.hours} h, seed ${plan.seed}; ${hashOf(tally)}`,
     "",
-    `pods that run at the start     ${nodes * plan.podsPerNode}, of which ${builtUp} were attached for this run (${cohortNodes} nodes share theirs)`,
+    `pods that run at the start     ${nodes * plan.podsPerNode}, of which ${builtUp} were attached for this run (${cohortNodesOf(plan)} nodes share theirs)`,
     `attached in that time          ${sum(attached)}, most in a minute ${most(attached)}`,
     `deleted in that time           ${sum(deleted)}`,
     `failed tries                   ${sum(failedTries)}`,

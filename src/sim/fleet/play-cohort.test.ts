@@ -4,7 +4,7 @@ import { deedsOf, firstPods, hourMs, type FleetPlan } from "./fleet-plan.ts";
 import { hashOf } from "./fleet-text.ts";
 import { cohortsOf, nodesOf, playCohort } from "./play-cohort.ts";
 
-const plan: FleetPlan = { seed: 7, nodes: 2, podsPerNode: 20, hours: 1 };
+const plan: FleetPlan = { seed: 7, nodes: 2, podsPerNode: 20, hours: 1, cohortNodesMax: 125 };
 const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0);
 
 test("playCohort plays each node's hour with the daemon's own code, and the same again for the same seed", async () => {
@@ -33,11 +33,14 @@ test("deedsOf replaces a tenth of the pods in an hour, kills some daemons and re
 });
 
 test("cohortsOf and nodesOf leave out no node", () => {
-  for (const nodes of [1, 49, 50, 51, 5_000]) {
-    const sizes = Array.from({ length: cohortsOf({ ...plan, nodes }) }, (_, at) => nodesOf({ ...plan, nodes }, at));
-    expect(sum(sizes)).toBe(nodes);
-    expect(Math.min(...sizes)).toBeGreaterThan(0);
-  }
+  for (const cohortNodesMax of [1, 50, 125])
+    for (const nodes of [1, 49, 50, 51, 126, 1_001, 5_000]) {
+      const some = { ...plan, nodes, cohortNodesMax };
+      const sizes = Array.from({ length: cohortsOf(some) }, (_, at) => nodesOf(some, at));
+      expect(sum(sizes)).toBe(nodes);
+      expect(Math.min(...sizes)).toBeGreaterThan(0);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(cohortNodesMax);
+    }
 });
 
 test("addTally gives the same in any order", () => {

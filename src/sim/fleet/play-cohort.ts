@@ -6,7 +6,6 @@ import { Invariants } from "../story/invariants.ts";
 import { SimWorld, type NodeInWorld } from "../story/sim-world.ts";
 import { defaultNetwork } from "../story/story.ts";
 import {
-  cohortNodes,
   deedsOf,
   firstPods,
   fleetNetworks,
@@ -27,14 +26,22 @@ const bindWithinMs = 600_000;
 /** After the last node, so that what is under way ends. */
 const settleMs = 900_000;
 const linesMax = 50;
+/** The event loop turns so seldom, as turns at each step take a tenth of all time. Stories of one node watch each step. */
+const stepsPerTurn = 16;
 
 /** How many nodes a cohort has. */
-export function nodesOf({ nodes }: FleetPlan, cohort: number): number {
-  return Math.min(cohortNodes, nodes - cohort * cohortNodes);
+export function nodesOf(plan: FleetPlan, cohort: number): number {
+  const most = cohortNodesOf(plan);
+  return Math.min(most, plan.nodes - cohort * most);
 }
 
-export function cohortsOf({ nodes }: FleetPlan): number {
-  return Math.ceil(nodes / cohortNodes);
+export function cohortsOf({ nodes, cohortNodesMax }: FleetPlan): number {
+  return Math.ceil(nodes / cohortNodesMax);
+}
+
+/** All cohorts are of one size, apart from the last one, so that no process waits long for another. */
+export function cohortNodesOf(plan: FleetPlan): number {
+  return Math.ceil(plan.nodes / cohortsOf(plan));
 }
 
 /** Plays the nodes of one cohort, one after another, on one simulated machine. The plan and the number decide everything. */
@@ -68,6 +75,7 @@ class FleetCohort {
       networks: fleetNetworks,
       defaultNetwork,
       settings: {},
+      stepsPerTurn,
       onEvent: (nowMs, event) => this.#see(nowMs, event),
     });
     this.#invariants = new Invariants(this.world.nodes);
@@ -103,7 +111,7 @@ class FleetCohort {
     const { time } = this.world;
     this.#beganMs = time.nowMs;
     const running = [...this.#pods.values()];
-    for (const deed of deedsOf(this.#plan, this.#number * cohortNodes + at, running))
+    for (const deed of deedsOf(this.#plan, this.#number * cohortNodesOf(this.#plan) + at, running))
       time.after(deed.atMs, () => this.#do(deed));
     for (const spell of spells) time.after(spell.atMs, () => this.#begin(spell));
     for (let minute = 0; minute < (this.#plan.hours * hourMs) / minuteMs; minute += 1) {

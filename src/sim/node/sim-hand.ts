@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { bytesFields, flagField, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
+import { flagField, lossyTexts, numberField, textField, type Frame, type OutgoingField } from "../../wire/frame.ts";
 import { entryOf, foundFile, foundNetns, leaseEntry } from "./look-bytes.ts";
 import { pluginCallOf } from "./plugin-call-of.ts";
 import type { SimKernel, SimNetns, SimSession } from "./sim-kernel.ts";
@@ -68,7 +68,7 @@ export class SimHand {
     const path = textField(frame, "path") ?? "";
     switch (frame.type) {
       case "STAT":
-        return bytesFields(frame, "path").map((one) => this.#found(textOf(one)));
+        return lossyTexts(frame, "path").map((one) => this.#found(one));
       case "LINKS":
         return this.#links(frame);
       case "LIST":
@@ -209,8 +209,4 @@ function fieldsOf({
     ["cpu_us", Math.round(cpuMs * 1_000)],
     ["max_rss_kib", 9_000],
   ];
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("utf8");
 }

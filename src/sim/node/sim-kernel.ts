@@ -15,6 +15,7 @@ export interface SimNetns {
 
 /** An address that IPAM holds for an interface of a container, as host-local does: a file that survives a reboot. */
 export interface SimLease {
+  readonly address: string;
   readonly containerId: string;
   readonly ifname: string;
   readonly sinceWallMs: number;
@@ -42,6 +43,10 @@ export class SimKernel {
   readonly sessions = new Map<number, SimSession>();
   readonly #time: SimTime;
   readonly #seeded: Seeded;
+  /** Numbers of namespaces in use, from the first one on. */
+  readonly #inodes = new Set<number>();
+  /** How many interfaces have each address of a network. */
+  readonly #holders = new Map<string, number>();
   #boots = 0;
   #bootWallMs = 0;
   #cookies = 0n;
@@ -69,6 +74,8 @@ export class SimKernel {
     }
     this.sessions.clear();
     this.netns.clear();
+    this.#inodes.clear();
+    this.#holders.clear();
     this.#boots += 1;
     this.#bootWallMs = this.#time.wallMs;
     this.#pids = firstPid;
@@ -76,9 +83,10 @@ export class SimKernel {
 
   makeNetns(path: string): SimNetns {
     // The kernel gives the number of a dead namespace to a new one within moments.
-    const used = new Set([...this.netns.values()].map(({ inode }) => inode));
-    let inode = firstInode;
-    while (used.has(inode)) inode += 1n;
+    let at = 0;
+    while (this.#inodes.has(at)) at += 1;
+    this.#inodes.add(at);
+    const inode = firstInode + BigInt(at);
     this.#cookies += 1n;
     const made = { path, inode, cookie: this.#cookies, links: new Map<string, string>(), users: 0 };
     this.netns.set(path, made);
@@ -86,7 +94,32 @@ export class SimKernel {
   }
 
   removeNetns(path: string): void {
+    const gone = this.netns.get(path);
+    if (gone === undefined) return;
+    for (const ifname of [...gone.links.keys()]) this.removeLink(path, ifname);
+    this.#inodes.delete(Number(gone.inode - firstInode));
     this.netns.delete(path);
+  }
+
+  /** An interface with an address of a network. */
+  addLink(netns: SimNetns, ifname: string, place: string): void {
+    netns.links.set(ifname, place);
+    this.#holders.set(place, this.holdersOf(place) + 1);
+  }
+
+  removeLink(path: string, ifname: string): void {
+    const links = this.netns.get(path)?.links;
+    const place = links?.get(ifname);
+    if (place === undefined) return;
+    links?.delete(ifname);
+    const left = this.holdersOf(place) - 1;
+    if (left > 0) this.#holders.set(place, left);
+    else this.#holders.delete(place);
+  }
+
+  /** How many interfaces have one address of a network. */
+  holdersOf(place: string): number {
+    return this.#holders.get(place) ?? 0;
   }
 
   newSession(name: string): SimSession {

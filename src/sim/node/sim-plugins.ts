@@ -172,15 +172,15 @@ export class SimPlugins {
     const leases = kernel.leasesOf(config.name);
     const address = freeAddress(leases);
     if (address === undefined) return { stdout: "", problem: `no free address in ${config.name}` };
-    leases.set(address, { containerId, ifname, sinceWallMs: time.wallMs });
-    netns.links.set(ifname, `${config.name}/${address}`);
+    leases.set(address, { address, containerId, ifname, sinceWallMs: time.wallMs });
+    kernel.addLink(netns, ifname, `${config.name}/${address}`);
     say({ kind: "effect", node, verb: "ADD", network: config.name, containerId, ifname, address });
     return { stdout: resultText(call, address), problem: undefined };
   }
 
   #delete({ containerId, ifname, config, netns }: PluginCall): void {
     const { kernel, node, say } = this.#needs;
-    kernel.netns.get(netns)?.links.delete(ifname);
+    kernel.removeLink(netns, ifname);
     const leases = kernel.leasesOf(config.name);
     const address = addressOf(leases, containerId, ifname) ?? "";
     leases.delete(address);
@@ -189,8 +189,8 @@ export class SimPlugins {
 }
 
 function addressOf(leases: ReadonlyMap<string, SimLease>, containerId: string, ifname: string): string | undefined {
-  for (const [address, lease] of leases)
-    if (lease.containerId === containerId && lease.ifname === ifname) return address;
+  for (const lease of leases.values())
+    if (lease.containerId === containerId && lease.ifname === ifname) return lease.address;
   return undefined;
 }
 

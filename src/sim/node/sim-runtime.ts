@@ -156,7 +156,8 @@ export class SimRuntime {
 
   /** Whether no sandbox of the pod is left. */
   async #stopAll(pod: SimPod): Promise<boolean> {
-    const mine = [...this.sandboxes.values()].filter((sandbox) => sandbox.pod === pod);
+    const mine: SimSandbox[] = [];
+    for (const sandbox of this.sandboxes.values()) if (sandbox.pod === pod) mine.push(sandbox);
     for (const sandbox of mine) if (!(await this.#stop(sandbox))) return false;
     return true;
   }

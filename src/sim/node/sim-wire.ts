@@ -71,7 +71,7 @@ export class SimWire {
     return {
       data: undefined as ServerConnection | undefined,
       write: (bytes) => {
-        const copy = new Uint8Array(bytes);
+        const copy = Buffer.from(bytes);
         this.#toPeer(() => this.#receive(copy));
         return bytes.length;
       },

@@ -120,7 +120,7 @@ describe("Invariants of a node", () => {
     expect(atEnd(world)).toEqual(["daemon-runs", "all-attached", "all-attached"]);
     found?.node.kernel.leases.set(
       defaultNetwork,
-      new Map([["10.1.0.2", { containerId: runs.id, ifname: "eth0", sinceWallMs: 0 }]]),
+      new Map([["10.1.0.2", { address: "10.1.0.2", containerId: runs.id, ifname: "eth0", sinceWallMs: 0 }]]),
     );
     expect(atEnd(world)).toEqual(["daemon-runs", "all-attached"]);
   });

@@ -119,10 +119,7 @@ export class Invariants {
   }
 
   #oneHolder({ node }: WatchedNode, { network, address }: { network: string; address: string }): void {
-    const wanted = `${network}/${address}`;
-    let holders = 0;
-    for (const { links } of node.kernel.netns.values())
-      for (const one of links.values()) holders += Number(one === wanted);
+    const holders = node.kernel.holdersOf(`${network}/${address}`);
     if (holders > 1) this.#break("one-holder", `${holders} interfaces of ${node.name} have ${address} of ${network}`);
   }
 
@@ -218,8 +215,8 @@ export class Invariants {
 }
 
 /** The end of a journal is searched first: an intent is among its last lines, and a journal is long. */
-const endBytes = 65_536;
+const endsBytes = [4_096, 16_384, 65_536];
 
 function hasLately(bytes: Buffer, text: string): boolean {
-  return bytes.subarray(-endBytes).includes(text) || bytes.includes(text);
+  return endsBytes.some((endBytes) => bytes.subarray(-endBytes).includes(text)) || bytes.includes(text);
 }

@@ -35,6 +35,8 @@ interface WorldOptions {
   readonly onEvent: (nowMs: number, event: SimEvent) => void;
   /** Without it, CPU and memory cost nothing. */
   readonly hardware?: Hardware | undefined;
+  /** 1 without it. */
+  readonly stepsPerTurn?: number;
 }
 
 /** What a node has, what runs on it, and how fast it is asked. */
@@ -56,13 +58,14 @@ const residentMs = 2_000;
 
 /** A simulated cluster. The real code of the daemon runs in it; all around that code is a model. */
 export class SimWorld {
-  readonly time = new SimTime();
+  readonly time: SimTime;
   readonly api: SimApi;
   readonly disk: SimDisk;
   readonly nodes = new Map<string, NodeInWorld>();
 
   constructor(options: WorldOptions) {
     const { seed, nodes, networks, onEvent, hardware } = options;
+    this.time = new SimTime(undefined, options.stepsPerTurn);
     const seeded = new Seeded(seed).fork("world");
     const say: SimListener = (event) => onEvent(this.time.nowMs, event);
     this.api = new SimApi(this.time, say, hardware === undefined ? undefined : longHistory);

@@ -41,9 +41,7 @@ export class SimProcess implements Clock {
 
   /** The same for what needs no timer: a device or a socket answers within microseconds. */
   soon(ms: number, callback: () => void): Cancel {
-    return this.#time.after(ms, () => {
-      if (this.#isAlive) callback();
-    });
+    return this.#time.after(ms, callback, this);
   }
 
   every(ms: number, callback: () => void): Cancel {

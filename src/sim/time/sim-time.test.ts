@@ -44,6 +44,18 @@ describe("SimTime", () => {
     expect(seen).toEqual(["promises", "next"]);
   });
 
+  test("goes on alike where the event loop turns seldom", async () => {
+    for (const stepsPerTurn of [1, 3, 1_000]) {
+      const time = new SimTime(undefined, stepsPerTurn);
+      const seen: string[] = [];
+      let turns = 0;
+      setImmediate(() => (turns += 1));
+      for (const at of [1, 2, 3, 4]) time.after(at, () => void deep(50).then(() => seen.push(`${at} ${turns}`)));
+      await time.run(3, never);
+      expect(seen).toEqual(["1 1", "2 1", "3 1"]);
+    }
+  });
+
   test("a cancelled thing and one in an infinite time never happen", async () => {
     const time = new SimTime();
     const seen: string[] = [];

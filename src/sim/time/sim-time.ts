@@ -1,10 +1,16 @@
 import type { Cancel } from "../../base/clock.ts";
 
+/** What is due to a dead one happens to nobody. */
+interface Mortal {
+  readonly isAlive: boolean;
+}
+
 interface Due {
   readonly atUs: number;
   /** Of two at one instant, the earlier one goes first. */
   readonly number: number;
   readonly fire: () => void;
+  readonly owner: Mortal | undefined;
   isCancelled: boolean;
 }
 
@@ -23,14 +29,20 @@ export class SimTime {
   /** Whole microseconds, so that a sum of times is the same in any order. */
   #nowUs = 0;
   readonly #wallStartMs: number;
+  readonly #stepsPerTurn: number;
   #numbers = 0;
   /** A heap: the next one is first. */
   #due: Due[] = [];
   /** How many of them were cancelled. */
   #cancelled = 0;
 
-  constructor(wallStartMs = usualWallStartMs) {
+  /**
+   * `stepsPerTurn`: after so many steps the event loop turns, where the engine tells of a rejection that nobody handles.
+   * A turn takes longer than a small step.
+   */
+  constructor(wallStartMs = usualWallStartMs, stepsPerTurn = 1) {
     this.#wallStartMs = wallStartMs;
+    this.#stepsPerTurn = stepsPerTurn;
   }
 
   get nowMs(): number {
@@ -45,17 +57,17 @@ export class SimTime {
   steps = 0;
 
   /** What is due in an infinite time never happens. */
-  after(ms: number, fire: () => void): Cancel {
+  after(ms: number, fire: () => void, owner?: Mortal): Cancel {
     if (ms === Number.POSITIVE_INFINITY) return () => undefined;
     const atUs = this.#nowUs + Math.ceil(Math.max(0, ms) * 1_000);
-    const due: Due = { atUs, number: (this.#numbers += 1), fire, isCancelled: false };
+    const due: Due = { atUs, number: (this.#numbers += 1), fire, owner, isCancelled: false };
     this.#push(due);
     return () => this.#cancel(due);
   }
 
   /** Lets time pass until `endMs`, or until `isOver`, which is asked after everything that happens. */
   async run(endMs: number, isOver: () => boolean): Promise<void> {
-    await settled();
+    await turned();
     const endUs = Math.ceil(endMs * 1_000);
     for (;;) {
       if (isOver()) return;
@@ -70,9 +82,10 @@ export class SimTime {
       next.isCancelled = true;
       this.#nowUs = next.atUs;
       this.steps += 1;
-      next.fire();
-      await settled();
+      if (next.owner?.isAlive !== false) next.fire();
+      await (this.steps % this.#stepsPerTurn === 0 ? turned() : settled());
     }
+    await turned();
     this.#nowUs = endUs;
   }
 
@@ -93,10 +106,11 @@ export class SimTime {
     const heap = this.#due;
     let at = heap.push(due) - 1;
     while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (isBefore(heap[parent], due)) break;
-      heap[at] = heap[parent] ?? due;
-      at = parent;
+      const above = (at - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || isBefore(parent, due)) break;
+      heap[at] = parent;
+      at = above;
     }
     heap[at] = due;
   }
@@ -107,10 +121,15 @@ export class SimTime {
     if (last === undefined || heap.length === 0) return;
     let at = 0;
     for (;;) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
-      const child = right < heap.length && isBefore(heap[right], heap[left]) ? right : left;
-      const found = heap[child];
-      if (found === undefined || isBefore(last, found)) break;
+      let child = 2 * at + 1;
+      let found = child < heap.length ? heap[child] : undefined;
+      if (found === undefined) break;
+      const right = child + 1 < heap.length ? heap[child + 1] : undefined;
+      if (right !== undefined && isBefore(right, found)) {
+        child += 1;
+        found = right;
+      }
+      if (isBefore(last, found)) break;
       heap[at] = found;
       at = child;
     }
@@ -118,13 +137,19 @@ export class SimTime {
   }
 }
 
-function isBefore(left: Due | undefined, right: Due | undefined): boolean {
-  if (left === undefined || right === undefined) return left !== undefined;
+function isBefore(left: Due, right: Due): boolean {
   return left.atUs < right.atUs || (left.atUs === right.atUs && left.number < right.number);
 }
 
-/** Resolves when every promise that can go on has gone on: those run before the event loop turns. */
+/** Resolves when every promise that can go on has gone on. */
 function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
+/** The same, and the event loop has turned. */
+function turned(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
