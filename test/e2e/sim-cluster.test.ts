@@ -38,7 +38,7 @@ group("a cluster whose next outage is asked for", () => {
     expect(status).toBe(0);
     expect(out).toStartWith("Every pod of a node at once, simulated; plugins cost what they do in the model");
     expect(out).toMatch(
-      /✓ node agent1 holds 40 pods at once; .* with Multus at 50Mi it would break at \d+; the limit for 40 is \d+Mi; \d+ pods from/u,
+      /✓ node agent1 holds 40 pods at once; .* with Multus at 50Mi and 100m of CPU it would break at \d+; the limit for 40 is \d+Mi; \d+ pods from/u,
     );
     expect(out).toContain("Levee at 50Mi and 100m of CPU");
     expect(out).toContain("node agent2 holds 8 pods at once");
