@@ -54,6 +54,16 @@ test("sample settles a little above the number of cores and follows when there a
   expect(limit.slots).toBeWithin(2, 4);
 });
 
+test("sample takes plugins that compute longer than they once did for no sign of load", () => {
+  const limit = limitOf(32, 2);
+  load(limit, 2, 500);
+  for (let run = 0; run < 500; run += 1) {
+    const together = limit.slots;
+    limit.sample(120 * Math.max(1, together / 2), 30, together, 120);
+  }
+  expect(limit.slots).toBeWithin(4, 7);
+});
+
 test("sample takes times below the scheduler's noise for no sign of load", () => {
   const limit = limitOf(8, 2);
   for (let run = 0; run < 50; run += 1) limit.sample(9, 1, limit.slots);

@@ -94,7 +94,8 @@ export class AdaptiveLimit {
   sample(tookMs: number, baselineMs: number, together: number, cpuMs?: number): void {
     this.#quietLooks = 0;
     if (cpuMs !== undefined) this.#noteCores((together * cpuMs) / Math.max(tookMs, 1));
-    const ratio = Math.min(ratioMax, tookMs / Math.max(baselineMs, baselineMsMin));
+    // What it computed it needs undisturbed, too: on a node with many pods plugins compute longer than they once did.
+    const ratio = Math.min(ratioMax, tookMs / Math.max(baselineMs, baselineMsMin, cpuMs ?? 0));
     this.#ratio += smoothing * (ratio - this.#ratio);
     if (this.#ratio > tolerance) this.#isStarting = false;
     this.#set(this.#isStarting ? this.#limit + 1 : this.#steered(), together);
