@@ -46,7 +46,11 @@ export function addSimCalibrate(sim: Command, shell: Shell): void {
       [
         `\nRuns two real storms, as levee storm does, and fits the model to them. Needs root, and a machine`,
         "of the kind of your nodes with nothing else to do. The constants of Multus stay as they are.",
-        examples("levee sim calibrate --write model.json", "levee sim storm --pods 500 --model model.json"),
+        examples(
+          "levee sim calibrate --write model.json",
+          "levee sim calibrate --pods 60,600 --write model.json    # for storms of many hundred pods",
+          "levee sim storm --pods 500 --model model.json",
+        ),
       ].join("\n"),
     );
   calibrate.action(async (options: CalibrateOptions) => {
