@@ -62,6 +62,8 @@ test("sample takes plugins that compute longer than they once did for no sign of
     limit.sample(120 * Math.max(1, together / 2), 30, together, 120);
   }
   expect(limit.slots).toBeWithin(4, 7);
+  // They need more time all the same.
+  expect(limit.isSlow).toBe(true);
 });
 
 test("sample takes times below the scheduler's noise for no sign of load", () => {

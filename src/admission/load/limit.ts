@@ -49,7 +49,10 @@ export interface LimitBounds {
 export class AdaptiveLimit {
   readonly #bounds: LimitBounds;
   #limit: number;
+  /** Times of runs as multiples of the minimum of their network. */
   #ratio = 1;
+  /** The same, but of what a run computed if that is more: how far runs wait for each other. */
+  #crowding = 1;
   /** Cores that our runs had together lately; infinity before the first report. */
   #ownCores = Number.POSITIVE_INFINITY;
   #isStarting = true;
@@ -94,10 +97,11 @@ export class AdaptiveLimit {
   sample(tookMs: number, baselineMs: number, together: number, cpuMs?: number): void {
     this.#quietLooks = 0;
     if (cpuMs !== undefined) this.#noteCores((together * cpuMs) / Math.max(tookMs, 1));
+    const undisturbedMs = Math.max(baselineMs, baselineMsMin);
+    this.#ratio = smoothed(this.#ratio, tookMs / undisturbedMs);
     // What it computed it needs undisturbed, too: on a node with many pods plugins compute longer than they once did.
-    const ratio = Math.min(ratioMax, tookMs / Math.max(baselineMs, baselineMsMin, cpuMs ?? 0));
-    this.#ratio += smoothing * (ratio - this.#ratio);
-    if (this.#ratio > tolerance) this.#isStarting = false;
+    this.#crowding = smoothed(this.#crowding, tookMs / Math.max(undisturbedMs, cpuMs ?? 0));
+    if (this.#crowding > tolerance) this.#isStarting = false;
     this.#set(this.#isStarting ? this.#limit + 1 : this.#steered(), together);
   }
 
@@ -130,7 +134,7 @@ export class AdaptiveLimit {
   }
 
   #steered(): number {
-    const gradient = Math.max(gradientMin, Math.min(1, tolerance / this.#ratio));
+    const gradient = Math.max(gradientMin, Math.min(1, tolerance / this.#crowding));
     const wanted = Math.max(this.#limit * gradient + probeSlots, this.#busyShare());
     return this.#limit + smoothing * (wanted - this.#limit);
   }
@@ -172,4 +176,8 @@ export class AdaptiveLimit {
     this.#isStarting = false;
     this.#limit = Math.max(this.floor, this.#limit * factor);
   }
+}
+
+function smoothed(average: number, newest: number): number {
+  return average + smoothing * (Math.min(ratioMax, newest) - average);
 }
