@@ -131,7 +131,7 @@ export class CompatCluster {
     }
   }
 
-  /** Events about a pod, once there are as many as expected. */
+  /** Events about a pod, once there are as many as expected: after those of a hundred pods before it, five a second. */
   events(pod: Pod, count: number): Promise<readonly Event[]> {
     const { namespace = "", uid } = pod.metadata;
     const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=involvedObject.uid=${uid}`;
@@ -141,7 +141,7 @@ export class CompatCluster {
         const found = await this.api.list<Event>(path);
         return found.length >= count ? found : undefined;
       },
-      { timeoutMs: 15_000 },
+      { timeoutMs: 60_000 },
     );
   }
 
