@@ -13,17 +13,22 @@ interface WaitingAdd {
  */
 const overtakersMax = 12;
 
+/** The networks of a pod if it is critical; undefined if it is not. */
+export type CriticalNetworks = (node: string, containerId: string) => readonly string[] | undefined;
+
 /** Watches that critical pods are not overtaken. A fault may delay any of them, so those that met one do not count. */
 export class CriticalLine {
-  readonly #isCritical: (node: string, containerId: string) => boolean | undefined;
+  readonly #networksOf: CriticalNetworks;
   readonly #waiting = new Map<string, WaitingAdd>();
   /** Other ADDs by when they came, in numbers of critical ones that came before. */
   readonly #later = new Map<string, ReadonlySet<string>>();
+  /** Networks that have hung or failed. Who waits for one is rightly passed by those that want another. */
+  readonly #doubted = new Set<string>();
   /** A server that takes seconds for some answers decides itself which pod is known first. */
   #isLookUpSlow = false;
 
-  constructor(isCritical: (node: string, containerId: string) => boolean | undefined) {
-    this.#isCritical = isCritical;
+  constructor(networksOf: CriticalNetworks) {
+    this.#networksOf = networksOf;
   }
 
   /** What is wrong; undefined when nothing is. */
@@ -39,11 +44,15 @@ export class CriticalLine {
     this.#waiting.clear();
     this.#later.clear();
     this.#isLookUpSlow ||= what.includes('"api-slow"');
+    const [, network] = /"network":"([^"]+)"/u.exec(what) ?? [];
+    if (network !== undefined) this.#doubted.add(network);
   }
 
   #came({ node, containerId }: { node: string; containerId: string }): void {
-    if (this.#isCritical(node, containerId) === true) this.#waiting.set(containerId, { node, overtakers: 0 });
-    else this.#later.set(containerId, new Set(this.#waiting.keys()));
+    const networks = this.#networksOf(node, containerId);
+    if (networks === undefined) this.#later.set(containerId, new Set(this.#waiting.keys()));
+    else if (!networks.some((name) => this.#doubted.has(name)))
+      this.#waiting.set(containerId, { node, overtakers: 0 });
   }
 
   #started(containerId: string): string | undefined {

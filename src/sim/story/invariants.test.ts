@@ -142,7 +142,7 @@ describe("CriticalLine", () => {
   const call = (containerId: string): SimEvent => ({ kind: "call", node, verb: "ADD", containerId });
   const run = (containerId: string): SimEvent => ({ kind: "run", node, verb: "ADD", network: "n", containerId });
   const others = Array.from({ length: 13 }, (_, number) => `other-${number}`);
-  const line = (): CriticalLine => new CriticalLine((_node, id) => id === "critical");
+  const line = (): CriticalLine => new CriticalLine((_node, id) => (id === "critical" ? ["n", "m"] : undefined));
 
   test("thirteen later pods that start before a critical one are too many", () => {
     const watched = line();
@@ -157,6 +157,16 @@ describe("CriticalLine", () => {
     const slow: SimEvent = { kind: "fault", what: '{"kind":"api-slow"}' };
     const events = [slow, call("critical"), ...others.map(call), ...others.map(run)];
     expect(events.map((event) => watched.see(event)).every((text) => text === undefined)).toBe(true);
+  });
+
+  test.each([
+    ["m", 0],
+    ["other", 1],
+  ])("it counts unless its own network hangs: while %s does, %s are told", (network, told) => {
+    const watched = line();
+    const hangs: SimEvent = { kind: "fault", what: JSON.stringify({ kind: "network-hangs", network }) };
+    const events = [hangs, call("critical"), ...others.map(call), ...others.map(run)];
+    expect(events.filter((event) => watched.see(event) !== undefined)).toHaveLength(told);
   });
 
   test("pods that came earlier, and pods behind it, do not count", () => {

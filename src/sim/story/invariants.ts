@@ -61,7 +61,10 @@ export class Invariants {
     this.#nodes = nodes;
     this.#options = options;
     this.#isHindered = options.hasHardware === true;
-    this.#line = new CriticalLine((node, id) => nodes.get(node)?.runtime.sandboxes.get(id)?.pod.isCritical);
+    this.#line = new CriticalLine((node, id) => {
+      const pod = nodes.get(node)?.runtime.sandboxes.get(id)?.pod;
+      return pod?.isCritical === true ? [defaultNetwork, ...pod.networks] : undefined;
+    });
   }
 
   /** Called with everything that happens. */
