@@ -82,17 +82,12 @@ function place(folder: string, path: string, entry: Entry): void {
   if (entry.kind === "file") writeFileSync(to, entry.content, { mode: entry.mode & 0o755 });
 }
 
-/**
- * rustc calls a linker, not a compiler, so the start files of the C library are named here. Debian's rustc makes a static
- * PIE for amd64 only.
- */
+/** rustc calls a linker, not a compiler, so the start files of the C library are named here. */
 function linkerScript(architecture: Architecture, folder: string): string {
   const triplet = triplets[architecture];
   const libc = `${folder}/usr/lib/${triplet}`;
   const gcc = `${folder}/usr/lib/gcc/${triplet}/${gccVersion}`;
-  const [start, begin, end] =
-    architecture === "amd64" ? ["rcrt1.o", "crtbeginS.o", "crtendS.o"] : ["crt1.o", "crtbeginT.o", "crtend.o"];
-  const first = `${libc}/${start} ${libc}/crti.o ${gcc}/${begin}`;
-  const last = `--start-group -lgcc -lgcc_eh -lc --end-group ${gcc}/${end} ${libc}/crtn.o`;
+  const first = `${libc}/crt1.o ${libc}/crti.o ${gcc}/crtbeginT.o`;
+  const last = `--start-group -lgcc -lgcc_eh -lc --end-group ${gcc}/crtend.o ${libc}/crtn.o`;
   return `#!/bin/sh\nexec ${folder}/usr/lib/llvm-14/bin/ld.lld --sysroot=${folder} ${first} -L${gcc} -L${libc} "$@" ${last}\n`;
 }

@@ -19,7 +19,7 @@ test("the binary is static and under 1.8 MiB", () => {
   expect(statSync(binary).size).toBeLessThan(1.8 * mebibyte);
 });
 
-/** Whoever looks at one shim sees up to 100 KiB more or less: the kernel maps whole windows, and their place is random. */
+/** A few pages more or less from one to the next: the place of the stack is random. */
 const shims = 60;
 
 test("waiting shims take 1.5 MiB at most on average, of which less than 256 KiB are their own, and one thread", async () => {
