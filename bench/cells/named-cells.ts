@@ -37,7 +37,7 @@ export const cells: readonly NamedCell[] = [
   { name: "strangers", about: "deletes of sandboxes never added or half added", minutes: 0.7, run: strangers },
   { name: "hang", about: "half of the pods on a network that hangs for ever", minutes: 2.5, run: hang },
   { name: "outage", about: "the primary network's plugin fails for 60 s", minutes: 1.7, run: outage },
-  { name: "sim", about: "storms for real and in the simulator, whose model is fitted first", minutes: 22, run: sim },
+  { name: "sim", about: "storms for real and in the simulator, whose model is fitted first", minutes: 32, run: sim },
   {
     name: "node",
     about: "219 pods on a real node with kubelet and containerd, three times",

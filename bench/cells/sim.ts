@@ -37,7 +37,7 @@ const cases: readonly SimCase[] = [
 /** The same storms for real and in the simulator, whose model is fitted to this machine first. */
 export async function sim(bench: Bench): Promise<Cell> {
   const { model: fitted, storms } = await fitHere(bench);
-  const constants = `Fitted in this run, to storms of ${storms.map(({ pods }) => pods).join(" and ")} pods: ${fittedText(fitted)}. All other constants are those of default-model.ts.`;
+  const constants = `Fitted in this run, to storms of ${storms.map(({ pods }) => pods).join(", ")} pods: ${fittedText(fitted)}. All other constants are those of default-model.ts.`;
   bench.say(constants);
   const rows: string[][] = [];
   const verdicts: Verdict[] = [];
@@ -49,7 +49,7 @@ export async function sim(bench: Bench): Promise<Cell> {
     const real = await realRuns(bench, contender, sized);
     const model = await modelStorm(sized, fitted);
     rows.push(rowOf(sized, real, model));
-    verdicts.push(simVerdict(sized, real.median, model));
+    verdicts.push(simVerdict(sized, real.runs, model));
     figures.push({ ...sized, ...real, model });
     bench.say(rows.at(-1)?.join(" | ") ?? "");
   }
@@ -71,7 +71,7 @@ export async function sim(bench: Bench): Promise<Cell> {
     verdicts,
     notes: [
       constants,
-      "The real storms of Levee run three times, those of 900 pods twice, and their medians are compared; where the runs differ by more than a tenth, the lowest and the highest are shown.",
+      "The real storms of Levee run three times, those of Multus twice; where the runs differ by more than a tenth, the lowest and the highest are shown. The simulator has to be as near to one of the runs, or lie between two.",
     ],
     plots: {},
     figures: { fitted, storms, cases: figures },

@@ -7,8 +7,11 @@ import { mib } from "../storm/meter.ts";
 import { usualLimitMib } from "./real-storm.ts";
 import { realRuns } from "./real-runs.ts";
 
-/** None of them is compared later. With the large one the model says how plugins grow slower beside many pods. */
-const sizes = [60, 600] as const;
+/**
+ * None of them is compared later. The second is over within a second; the third lasts long enough to show what the kernel
+ * adds later.
+ */
+const sizes = [60, 180, 800] as const;
 const cutMs = 120_000;
 
 /** The model with constants that are fitted to real storms of Levee on this ground, in this run. */

@@ -1,4 +1,4 @@
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock, type Cancel } from "../../src/base/clock.ts";
 import type { PodProgress } from "../../src/cli/storm/fleet.ts";
 import type { Bench } from "../bench.ts";
 import type { Contender } from "../contenders/contender.ts";
@@ -50,20 +50,27 @@ export async function realStorm(bench: Bench, contender: Contender, wanted: SimC
   if (wanted.hangs === true) await addHungNetwork(bench);
   const { cpuMillis, killEveryMs, limitMib = usualLimitMib } = wanted;
   const limits = { memoryBytes: limitMib * mib, ...(cpuMillis === undefined ? {} : { cpuMillis }) };
+  // As after a reboot: a daemon that hears of critical pods in a storm holds the others for them.
+  const pods = podsOf(wanted);
+  const late = hasCritical(wanted) ? vitalPods : [];
+  await bench.ground.source.addPods([...pods, ...late]);
   const node = await contender.start({ limits, ...(killEveryMs === undefined ? {} : { restartMs: 0 }) });
   const beganMs: { at?: number } = {};
   let firstKillMs: number | undefined;
   const stopLooking = systemClock.every(lookMs, () => {
     if (node.daemon.oomKills > 0 && beganMs.at !== undefined) firstKillMs ??= systemClock.monotonicMs() - beganMs.at;
   });
-  const stopKilling =
-    killEveryMs === undefined ? () => undefined : systemClock.every(killEveryMs, () => node.group.killAll());
+  let stopKilling: Cancel = () => undefined;
   try {
     const outcome = await stormOn(bench.ground, node, {
-      pods: podsOf(wanted),
-      late: hasCritical(wanted) ? vitalPods : [],
+      pods,
+      late,
       cutMs: wanted.cutMs,
-      onBegin: () => (beganMs.at = systemClock.monotonicMs()),
+      onBegin: () => {
+        beganMs.at = systemClock.monotonicMs();
+        // From the first pod on, as in the simulator: the critical ones come with a kill.
+        if (killEveryMs !== undefined) stopKilling = systemClock.every(killEveryMs, () => node.group.killAll());
+      },
     });
     stopKilling();
     const able = outcome.records.filter((record) => !isHung(record));

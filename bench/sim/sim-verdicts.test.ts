@@ -28,12 +28,25 @@ describe("simVerdict of Levee", () => {
     ["more refusals", levee, { refusals: 5 }, false],
     ["a storm that never ends", levee, { tookMs: undefined }, false],
   ])("a difference of %s", (_, wanted, differs, holds) => {
-    expect(simVerdict(wanted, held, { ...held, ...differs }).holds).toBe(holds);
+    expect(simVerdict(wanted, [held], { ...held, ...differs }).holds).toBe(holds);
+  });
+
+  test.each([
+    [1_799, false],
+    [1_800, true],
+    [3_300, true],
+    [3_301, false],
+  ])("real runs of 2 s and 3 s, and %d ms in the simulator", (tookMs, holds) => {
+    const runs = [held, { ...held, tookMs: 3_000 }];
+    expect(simVerdict(levee, runs, { ...held, tookMs })).toMatchObject({
+      holds,
+      seen: expect.stringContaining("time 2.00 s to 3.00 s / "),
+    });
   });
 
   test("says what counts as equal", () => {
-    expect(simVerdict(levee, held, held).promise).toContain("up to 50 ms count as equal, and up to 4 refusals");
-    expect(simVerdict({ ...levee, cpuMillis: 100 }, held, held).promise).toContain("up to 100 ms count as equal");
+    expect(simVerdict(levee, [held], held).promise).toContain("up to 50 ms count as equal, and up to 4 refusals");
+    expect(simVerdict({ ...levee, cpuMillis: 100 }, [held], held).promise).toContain("up to 100 ms count as equal");
   });
 });
 
@@ -47,10 +60,20 @@ describe("simVerdict of Multus", () => {
     ["killed later still", killed, { ...killed, firstKillMs: 13_001 }, false],
     ["only one is killed, and neither holds", killed, { ...killed, oomKills: 0, firstKillMs: undefined }, false],
   ])("%s", (_, real, model, holds) => {
-    expect(simVerdict(multus, real, model).holds).toBe(holds);
+    expect(simVerdict(multus, [real], model).holds).toBe(holds);
+  });
+
+  test("real runs of which one holds and one was killed leave both open", () => {
+    const late = { ...killed, firstKillMs: 90_000 };
+    expect(simVerdict(multus, [killed, held], held).holds).toBe(true);
+    expect(simVerdict(multus, [killed, held], late)).toMatchObject({
+      holds: true,
+      seen: "does not hold or holds / does not hold, first kill 10.00 s to never / 90.00 s",
+    });
+    expect(simVerdict(multus, [killed, held], { ...killed, firstKillMs: 6_900 }).holds).toBe(false);
   });
 
   test("says the verdicts, and when the kernel killed first", () => {
-    expect(simVerdict(multus, killed, held).seen).toBe("does not hold / holds, first kill 10.00 s / never");
+    expect(simVerdict(multus, [killed], held).seen).toBe("does not hold / holds, first kill 10.00 s / never");
   });
 });

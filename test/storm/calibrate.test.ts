@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const small = ["--pods", "20,60", "--work-dir", folder];
+const small = ["--pods", "20,40,60", "--work-dir", folder];
 
 function start(...args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe"> {
   return machine.spawn([levee, "sim", ...args]);
@@ -35,14 +35,14 @@ interface Storm {
 }
 
 describe("levee sim calibrate", () => {
-  test("measures two storms, writes a model that is near to them, and levee sim takes it", async () => {
+  test("measures three storms, writes a model that is near to them, and levee sim takes it", async () => {
     const path = join(folder, "model.json");
     const { status, out, err } = await finished(start("calibrate", ...small, "--write", path, "-o", "json"));
     expect({ status, isError: err.includes("Error") }).toEqual({ status: 0, isError: false });
     const value = JSON.parse(out) as { model: object; measured: readonly Storm[]; simulated: readonly Storm[] };
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(value.model);
     for (const constant of fittedConstants) expect(value.model).toHaveProperty(constant, expect.any(Number));
-    expect(value.measured.map(({ pods }) => pods)).toEqual([20, 60]);
+    expect(value.measured.map(({ pods }) => pods)).toEqual([20, 40, 60]);
     // The smaller storm: that the larger one took longer in proportion is up to what else the machine does.
     const [real] = value.measured;
     const [guess] = value.simulated;
@@ -70,11 +70,11 @@ describe("levee sim calibrate", () => {
     expect(existsSync(path)).toBe(false);
   }, 120_000);
 
-  test.each([["60"], ["219,60"], ["60,219,900"]])("refuses the sizes %s", async (sizes) => {
+  test.each([["60"], ["219,60"], ["60,219,219"], ["60,120,219,900"]])("refuses the sizes %s", async (sizes) => {
     const { status, err } = await finished(start("calibrate", "--pods", sizes));
     expect(status).toBe(2);
-    expect(err).toContain(`Cannot use "${sizes}" as --pods: it must be a small and a larger number of pods`);
-    expect(err).toContain("try: --pods 60,219");
+    expect(err).toContain(`Cannot use "${sizes}" as --pods: it must be two or three numbers of pods, the smallest first`);
+    expect(err).toContain("try: --pods 60,180,600");
   });
 });
 

@@ -28,14 +28,14 @@ interface CalibrateOptions {
   readonly readAhead?: string;
 }
 
-const usualSizes = "60,219";
+const usualSizes = "60,180,600";
 const smallestStorm = 4;
 
 export function addSimCalibrate(sim: Command, shell: Shell): void {
   const calibrate = sim
     .command("calibrate")
-    .description("Measure two small storms on this machine, and write what things cost here")
-    .option("--pods <small>,<large>", "sizes of the two storms", usualSizes)
+    .description("Measure some storms on this machine, and write what things cost here")
+    .option("--pods <sizes>", "sizes of two or three storms, the smallest first", usualSizes)
     .option("--write <file>", "the model to write", "sim-model.json")
     .option("--plugins <folder>", "folder of the CNI plugins (LEVEE_CNI_PATH; default: as for levee attach)")
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
@@ -44,11 +44,12 @@ export function addSimCalibrate(sim: Command, shell: Shell): void {
     .addHelpText(
       "after",
       [
-        `\nRuns two real storms, as levee storm does, and fits the model to them. Needs root, and a machine`,
-        "of the kind of your nodes with nothing else to do. The constants of Multus stay as they are.",
+        `\nRuns real storms, as levee storm does, and fits the model to them. Needs root, and a machine of the kind`,
+        "of your nodes with nothing else to do. The largest says how things slow down with the pods, so it should",
+        "be about as large as the storms that you ask about. The constants of Multus stay as they are.",
         examples(
           "levee sim calibrate --write model.json",
-          "levee sim calibrate --pods 60,600 --write model.json    # for storms of many hundred pods",
+          "levee sim calibrate --pods 60,180,1000 --write model.json    # for storms of a thousand pods",
           "levee sim storm --pods 500 --model model.json",
         ),
       ].join("\n"),
@@ -98,14 +99,14 @@ function endEarly({ shell, settings }: Context, storms: readonly MeasuredStorm[]
   });
 }
 
-/** A small storm says what a plugin costs, a larger one how much more it costs beside many others. */
+/** What each of them says: `fitModel`. */
 function sizesOf(text: string): readonly number[] {
   const words = text.split(",");
   const sizes = words.map((word) => parseCount("--pods", word.trim(), { min: smallestStorm, max: simMax.pods }));
-  const [small = 0, large = 0] = sizes;
-  if (sizes.length === 2 && small < large) return sizes;
+  const isGrowing = sizes.every((size, at) => size > (sizes[at - 1] ?? 0));
+  if ((sizes.length === 2 || sizes.length === 3) && isGrowing) return sizes;
   throw usageFailure(
-    `Cannot use ${JSON.stringify(text)} as --pods: it must be a small and a larger number of pods`,
+    `Cannot use ${JSON.stringify(text)} as --pods: it must be two or three numbers of pods, the smallest first`,
     `--pods ${usualSizes}`,
   );
 }

@@ -18,7 +18,7 @@ interface DaemonCpuNeeds {
 
 /**
  * The one thread of a daemon: what comes is worked off in order. With a limit it gets its share of each period, and stands
- * still for the rest of it.
+ * still for the rest of it. Other threads of it use that share, too.
  */
 export class DaemonCpu {
   readonly #needs: DaemonCpuNeeds;
@@ -36,6 +36,15 @@ export class DaemonCpu {
   run(cpuMs: number, done: () => void): void {
     this.#waiting.push({ leftMs: cpuMs, done });
     this.#next();
+  }
+
+  /** Work of other threads, for which the first one does not wait. */
+  aside(cpuMs: number): void {
+    if (cpuMs <= 0 || this.#isEnded) return;
+    this.#allowance();
+    this.#leftMs -= cpuMs;
+    this.usedMs += cpuMs;
+    this.#needs.cores.run(cpuMs, () => undefined);
   }
 
   /** The process is gone, with everything that it had still to do. */
@@ -69,7 +78,9 @@ export class DaemonCpu {
     const { time, cpuMillis } = this.#needs;
     if (cpuMillis === undefined) return Number.POSITIVE_INFINITY;
     const period = Math.floor(time.nowMs / periodMs);
-    if (period !== this.#period) this.#leftMs = (cpuMillis / 1_000) * periodMs;
+    const shareMs = (cpuMillis / 1_000) * periodMs;
+    // What several threads used beyond the share is missing later.
+    if (period !== this.#period) this.#leftMs = Math.min(shareMs, this.#leftMs + (period - this.#period) * shareMs);
     this.#period = period;
     // Less than a microsecond is nothing that the clock could show.
     return this.#leftMs < 0.001 ? 0 : this.#leftMs;

@@ -9,6 +9,11 @@ export interface MachineModel {
   readonly pluginCpuMs: number;
   /** What each interface that the network has on the node adds to that: the kernel looks through them. */
   readonly pluginCpuPerPodUs: number;
+  /**
+   * What a new interface costs the kernel a second later, for each one that the network has: it announces itself then, and
+   * the bridge takes that to every port.
+   */
+  readonly floodCpuPerPodUs: number;
   /** The same run's time without CPU: the kernel's grace periods, mostly. */
   readonly pluginWaitMs: number;
   readonly syncMsMax: number;
@@ -21,8 +26,12 @@ interface DaemonModel {
   readonly startCpuMs: number;
   /** One message of a shim, with its share of everything that follows from it. */
   readonly messageCpuMs: number;
-  /** What each call that waits or runs adds to that: heartbeats, mostly. */
-  readonly messageCpuPerCallUs: number;
+  /** One message to a shim. Those that answer are in the above; heartbeats go to every call that waits. */
+  readonly heartbeatCpuUs: number;
+  /** What each attached pod adds to a message on other threads, which collect what is no longer needed. */
+  readonly collectCpuPerPodUs: number;
+  /** Beside fewer pods than this there is nothing worth collecting. */
+  readonly collectPodsMin: number;
   /** Anonymous memory of an idle daemon. */
   readonly baseMib: number;
   /** Of each call that waits or runs. */
@@ -36,6 +45,8 @@ interface DaemonModel {
 /** A thick Multus: the plugins are processes in its cgroup. */
 interface MultusModel {
   readonly startCpuMs: number;
+  /** As above, for its own shim. */
+  readonly spawnCpuMs: number;
   readonly shimCpuMs: number;
   /** The shim asks so often whether the daemon is there. */
   readonly pollMs: number;
@@ -46,6 +57,8 @@ interface MultusModel {
   /** The same in 4.3.0, which has more plugins running at a time in every storm. */
   readonly threads430: number;
   readonly pluginCpuMs: number;
+  /** As above: its plugins are always programs. */
+  readonly pluginCpuPerPodUs: number;
   readonly baseMib: number;
   readonly requestKib: number;
   /** Anonymous memory of one plugin and its address plugin. */

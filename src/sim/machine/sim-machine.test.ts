@@ -61,6 +61,20 @@ describe("DaemonCpu", () => {
     expect(cpu.usedMs).toBe(32);
   });
 
+  test("what its other threads use is missing in the next periods, and the first thread does not wait for it before", async () => {
+    const time = new SimTime();
+    const cpu = new DaemonCpu({ time, cores: new SimCores(time, 2), cpuMillis: 100 });
+    const doneMs: number[] = [];
+    const note = (): unknown => doneMs.push(time.nowMs);
+    cpu.run(5, note);
+    cpu.aside(25);
+    cpu.run(1, note);
+    await time.run(1_000, never);
+    // Together they are the share of three periods.
+    expect(doneMs).toEqual([5, 301]);
+    expect(cpu.usedMs).toBe(31);
+  });
+
   test("an ended process does nothing any more", async () => {
     const time = new SimTime();
     const cpu = new DaemonCpu({ time, cores: new SimCores(time, 2), cpuMillis: undefined });

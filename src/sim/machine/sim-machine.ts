@@ -22,6 +22,9 @@ const greetingShare = 0.75;
 /** Page tables, sockets and stacks of the kernel, which count and cannot be reclaimed. */
 const kernelMib = 2;
 
+/** When an interface that has come up announces itself: duplicate address detection and multicast take a second. */
+const floodAfterMs = 1_000;
+
 interface PluginCourse {
   readonly already: number;
   /** How much longer than usual this run takes. */
@@ -136,11 +139,23 @@ export class SimMachine {
     };
   }
 
-  /** What the daemon needs for one message that it gets. */
-  messageCpuMs(isGreeting: boolean): number {
-    const { messageCpuMs, messageCpuPerCallUs } = this.model.daemon;
-    if (isGreeting) return messageCpuMs * greetingShare * this.slowness;
-    return (messageCpuMs + (this.calls * messageCpuPerCallUs) / 1_000) * this.slowness;
+  /** The daemon works on a message that it got, beside so many pods that are attached. */
+  readMessage({ isGreeting, attached }: { isGreeting: boolean; attached: number }, done: () => void): void {
+    const { messageCpuMs, collectCpuPerPodUs, collectPodsMin } = this.model.daemon;
+    this.#daemon?.run(messageCpuMs * (isGreeting ? greetingShare : 1) * this.slowness, done);
+    const kept = Math.max(0, attached - collectPodsMin);
+    if (!isGreeting) this.#daemon?.aside(((kept * collectCpuPerPodUs) / 1_000) * this.slowness);
+  }
+
+  /** The daemon tells one of the calls that it is still there. */
+  beatHeart(): void {
+    this.#daemon?.run((this.model.daemon.heartbeatCpuUs / 1_000) * this.slowness, () => undefined);
+  }
+
+  /** A new interface announces itself to all that its network has. */
+  flood(interfaces: number): void {
+    const cpuMs = (interfaces * this.model.floodCpuPerPodUs) / 1_000;
+    this.#time.after(floodAfterMs, () => void this.cores.run(cpuMs, () => undefined));
   }
 
   /** How much slower the cgroup is while program text is read from the disk again and again. */
@@ -153,10 +168,9 @@ export class SimMachine {
 
   /** One run of plugins, in the middle of which `act` is called. `already` is how many interfaces its network has. */
   runPlugin({ already, factor, share, waitMs = this.model.pluginWaitMs, act, rest, finish }: PluginCourse): Cancel {
-    const { pluginCpuMs, pluginCpuPerPodUs } = this.model;
     const isOurs = this.#kind === "levee";
-    const ownMs = isOurs ? pluginCpuMs : this.model.multus.pluginCpuMs * this.slowness;
-    const cpuMs = factor * (ownMs + (already * pluginCpuPerPodUs) / 1_000);
+    const { pluginCpuMs, pluginCpuPerPodUs } = isOurs ? this.model : this.model.multus;
+    const cpuMs = factor * (pluginCpuMs * (isOurs ? 1 : this.slowness) + (already * pluginCpuPerPodUs) / 1_000);
     const cores = isOurs ? this.cores : this.group;
     this.plugins += 1;
     let isOver = false;
@@ -182,8 +196,8 @@ export class SimMachine {
 
   /** The runtime starts a shim: its caller waits until that has begun its work. */
   startShim(done: () => void): void {
-    const cpuMs = this.#kind === "levee" ? this.model.shimCpuMs : this.model.multus.shimCpuMs;
-    this.#runtime.run(this.model.spawnCpuMs, () => this.cores.run(cpuMs, done));
+    const { spawnCpuMs, shimCpuMs } = this.#kind === "levee" ? this.model : this.model.multus;
+    this.#runtime.run(spawnCpuMs, () => this.cores.run(shimCpuMs, done));
   }
 
   /** CPU time of Multus itself, on one of its threads. */

@@ -144,6 +144,13 @@ export class SimKernel {
     if (session.plugins.size === 0) this.sessions.delete(session.pid);
   }
 
+  /** How many pods are attached: as many as have an address of the network that most of them use. */
+  get attached(): number {
+    let most = 0;
+    for (const { size } of this.leases.values()) most = Math.max(most, size);
+    return most;
+  }
+
   leasesOf(network: string): Map<string, SimLease> {
     const known = this.leases.get(network) ?? new Map<string, SimLease>();
     this.leases.set(network, known);

@@ -85,7 +85,8 @@ export class SimNode {
   /** Undefined when no daemon listens. */
   connect(peer: SimProcess, take: (from: FromDaemon) => void): SimWire | undefined {
     if (this.#events === undefined || this.#daemon === undefined) return undefined;
-    const wire = new SimWire({ daemon: this.#daemon, peer, machine: this.machine }, this.#events, take);
+    const attached = (): number => this.kernel.attached;
+    const wire = new SimWire({ daemon: this.#daemon, peer, machine: this.machine, attached }, this.#events, take);
     for (const other of this.#wires) if (!other.isOpen) this.#wires.delete(other);
     this.#wires.add(wire);
     return wire;

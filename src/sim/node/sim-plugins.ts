@@ -164,7 +164,7 @@ export class SimPlugins {
   }
 
   #add(call: PluginCall): { readonly stdout: string; readonly problem: string | undefined } {
-    const { kernel, time, node, say } = this.#needs;
+    const { kernel, time, node, say, machine } = this.#needs;
     const { containerId, ifname, config } = call;
     const netns = kernel.netns.get(call.netns);
     if (netns === undefined) return { stdout: "", problem: `no namespace ${call.netns}` };
@@ -174,6 +174,7 @@ export class SimPlugins {
     if (address === undefined) return { stdout: "", problem: `no free address in ${config.name}` };
     leases.set(address, { address, containerId, ifname, sinceWallMs: time.wallMs });
     kernel.addLink(netns, ifname, `${config.name}/${address}`);
+    machine?.flood(leases.size);
     say({ kind: "effect", node, verb: "ADD", network: config.name, containerId, ifname, address });
     return { stdout: resultText(call, address), problem: undefined };
   }

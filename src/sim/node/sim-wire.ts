@@ -1,15 +1,24 @@
 import type { PeerEvents } from "../../daemon/socket/server-socket.ts";
 import type { PeerSocket, ServerConnection } from "../../daemon/socket/server-connection.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
-import type { Frame } from "../../wire/frame.ts";
+import { encodeFrame, type Frame } from "../../wire/frame.ts";
 import type { SimMachine } from "../machine/sim-machine.ts";
 import type { SimProcess } from "../time/sim-process.ts";
 
 /** A frame, or the end of the connection. */
 export type FromDaemon = { readonly frame: Frame } | "lost";
 
+const heartbeat = encodeFrame("HEARTBEAT", []);
 /** How long bytes are under way on a unix socket, at most. */
 const travelMsMax = 0.3;
+
+interface WireEnds {
+  readonly daemon: SimProcess;
+  readonly peer: SimProcess;
+  readonly machine?: SimMachine | undefined;
+  /** How many pods are attached now. */
+  readonly attached: () => number;
+}
 
 /** One connection of a hand with the daemon. Bytes arrive in order, each after a moment. */
 export class SimWire {
@@ -17,6 +26,7 @@ export class SimWire {
   readonly #peer: SimProcess;
   /** Undefined where CPU and memory cost nothing. */
   readonly #machine: SimMachine | undefined;
+  readonly #attached: () => number;
   readonly #events: PeerEvents;
   readonly #socket: PeerSocket;
   readonly #reader = new FrameReader();
@@ -26,14 +36,11 @@ export class SimWire {
   #toPeerMs = 0;
   #isGreeted = false;
 
-  constructor(
-    ends: { readonly daemon: SimProcess; readonly peer: SimProcess; readonly machine?: SimMachine | undefined },
-    events: PeerEvents,
-    take: (from: FromDaemon) => void,
-  ) {
+  constructor(ends: WireEnds, events: PeerEvents, take: (from: FromDaemon) => void) {
     this.#daemon = ends.daemon;
     this.#peer = ends.peer;
     this.#machine = ends.machine;
+    this.#attached = ends.attached;
     if (this.#machine !== undefined) this.#machine.calls += 1;
     this.#events = events;
     this.#take = take;
@@ -72,6 +79,7 @@ export class SimWire {
       data: undefined as ServerConnection | undefined,
       write: (bytes) => {
         const copy = Buffer.from(bytes);
+        if (this.#machine !== undefined && copy.equals(heartbeat)) this.#machine.beatHeart();
         this.#toPeer(() => this.#receive(copy));
         return bytes.length;
       },
@@ -99,9 +107,8 @@ export class SimWire {
     this.#toDaemonMs = this.#after(this.#toDaemonMs);
     this.#daemon.soon(this.#toDaemonMs - this.#daemon.monotonicMs(), () => {
       if (this.#machine?.daemon === undefined) return arrive();
-      const cpuMs = this.#machine.messageCpuMs(!this.#isGreeted);
+      this.#machine.readMessage({ isGreeting: !this.#isGreeted, attached: this.#attached() }, arrive);
       this.#isGreeted = true;
-      this.#machine.daemon.run(cpuMs, arrive);
     });
   }
 

@@ -18,7 +18,8 @@ const rounds = 4;
 /** One round does not change a constant by more than this factor. */
 const stepMax = 3;
 /** Fits are held to what a plugin can need. */
-const bounds = { pluginCpuMs: { min: 0.1, max: 5_000 }, perPodUs: { min: 0, max: 5_000 } } as const;
+const pluginCpuBounds = { min: 0.1, max: 5_000 } as const;
+const perPodUsMax = 5_000;
 
 /** Asked after everything that happens in a simulated storm. */
 type IsInterrupted = () => boolean;
@@ -26,22 +27,28 @@ const never: IsInterrupted = () => false;
 
 /**
  * Fits the constants of Levee to real storms, by simulating the same storms: CPU and memory of the daemon, and what the
- * plugins need. The smallest storm says what a plugin costs, the largest how much more it costs beside many others.
- * Undefined when it was interrupted: a model that is half fitted says nothing.
+ * plugins need. The smallest storm says what a plugin costs, the next how much more it costs beside many others. A third,
+ * which takes longer than a second, says what the kernel adds then. Undefined when it was interrupted: a model that is half
+ * fitted says nothing.
  */
 export async function fitModel(
   from: MachineModel,
   storms: readonly MeasuredStorm[],
   isInterrupted: IsInterrupted = never,
 ): Promise<MachineModel | undefined> {
-  const sorted = storms.toSorted((one, other) => one.pods - other.pods);
-  const [small] = sorted;
-  const large = sorted.at(-1);
-  if (small === undefined || large === undefined) return from;
-  let model: MachineModel = { ...from, daemon: { ...from.daemon, ...memoryOf(from, small, large) } };
+  const [small, ...larger] = storms.toSorted((one, other) => one.pods - other.pods);
+  if (small === undefined) return from;
+  const [middle] = larger;
+  const large = larger.at(-1);
+  let model: MachineModel = { ...from, daemon: { ...from.daemon, ...memoryOf(from, small, large ?? small) } };
   for (let round = 0; round < rounds; round += 1) {
     model = fitPlugins(model, small, await simulated(model, small, isInterrupted));
-    if (large.pods > small.pods) model = fitCrowd(model, large, await simulated(model, large, isInterrupted));
+    if (middle !== undefined) model = fitBeside(model, middle, await simulated(model, middle, isInterrupted));
+    if (large !== undefined) {
+      const seen = await simulated(model, large, isInterrupted);
+      if (large !== middle) model = fitFlood(model, large, seen);
+      model = fitCollector(model, large, seen);
+    }
     if (isInterrupted()) return undefined;
   }
   return rounded(model);
@@ -75,24 +82,36 @@ function memoryOf({ daemon }: MachineModel, small: MeasuredStorm, large: Measure
 function fitPlugins(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
   const { daemon } = model;
   const messageCpuMs = daemon.messageCpuMs * step(storm.daemonCpuMs / seen.daemonCpuMs);
-  const { min, max } = bounds.pluginCpuMs;
+  const { min, max } = pluginCpuBounds;
   const wanted = model.pluginCpuMs * step(storm.tookMs / seen.tookMs);
   return { ...model, pluginCpuMs: Math.min(max, Math.max(min, wanted)), daemon: { ...daemon, messageCpuMs } };
 }
 
-/** What is missing in the large storm is spread over the pods that were there already. */
-function fitCrowd(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
-  const missingMs = storm.tookMs - seen.tookMs;
-  // Two runs of plugins for each pod, each beside half of the pods on average.
-  const perPodUs = (1_000 * missingMs * model.cores) / (storm.pods * storm.pods);
-  const { min, max } = bounds.perPodUs;
-  const pluginCpuPerPodUs = Math.min(max, Math.max(min, model.pluginCpuPerPodUs + perPodUs));
+/** What is missing beside many others is spread over the pods that were there already. */
+function fitBeside(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
+  return { ...model, pluginCpuPerPodUs: slope(model.pluginCpuPerPodUs, missingUs(model, storm, seen), storm) };
+}
+
+function fitFlood(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
+  return { ...model, floodCpuPerPodUs: slope(model.floodCpuPerPodUs, missingUs(model, storm, seen), storm) };
+}
+
+/** What the daemon's other threads need grows with what is kept. */
+function fitCollector(model: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): MachineModel {
   const { daemon } = model;
-  const missingCpuMs = storm.daemonCpuMs - seen.daemonCpuMs;
-  // Some seven messages of each pod, each beside half of the calls on average.
-  const perCallUs = (1_000 * missingCpuMs) / (3.5 * storm.pods * storm.pods);
-  const messageCpuPerCallUs = Math.max(0, daemon.messageCpuPerCallUs + perCallUs);
-  return { ...model, pluginCpuPerPodUs, daemon: { ...daemon, messageCpuPerCallUs } };
+  // Of each of some seven messages of a pod.
+  const ofMessageUs = (1_000 * (storm.daemonCpuMs - seen.daemonCpuMs)) / (7 * storm.pods);
+  return { ...model, daemon: { ...daemon, collectCpuPerPodUs: slope(daemon.collectCpuPerPodUs, ofMessageUs, storm) } };
+}
+
+/** CPU that is missing for each run of plugins, two for each pod. */
+function missingUs({ cores }: MachineModel, storm: MeasuredStorm, seen: MeasuredStorm): number {
+  return (1_000 * (storm.tookMs - seen.tookMs) * cores) / (2 * storm.pods);
+}
+
+/** What each pod that is there adds, when so much is missing beside half of them on average. */
+function slope(perPodUs: number, ofOneUs: number, { pods }: MeasuredStorm): number {
+  return Math.min(perPodUsMax, Math.max(0, perPodUs + (2 * ofOneUs) / pods));
 }
 
 function step(factor: number): number {
@@ -103,8 +122,9 @@ function step(factor: number): number {
 export const fittedConstants = [
   "pluginCpuMs",
   "pluginCpuPerPodUs",
+  "floodCpuPerPodUs",
   "daemon.messageCpuMs",
-  "daemon.messageCpuPerCallUs",
+  "daemon.collectCpuPerPodUs",
   "daemon.baseMib",
   "daemon.callKib",
 ] as const;

@@ -51,8 +51,7 @@ export class CriticalLine {
   #came({ node, containerId }: { node: string; containerId: string }): void {
     const networks = this.#networksOf(node, containerId);
     if (networks === undefined) this.#later.set(containerId, new Set(this.#waiting.keys()));
-    else if (!networks.some((name) => this.#doubted.has(name)))
-      this.#waiting.set(containerId, { node, overtakers: 0 });
+    else if (!networks.some((name) => this.#doubted.has(name))) this.#waiting.set(containerId, { node, overtakers: 0 });
   }
 
   #started(containerId: string): string | undefined {

@@ -160,7 +160,7 @@ describe("levee sim --from-cluster reads", () => {
 describe("levee sim --from-cluster", () => {
   test("Ctrl-C ends it with the nodes that are done, and 130", async () => {
     cluster.wish = { pods: { agent1: 3, agent2: 300 } };
-    const shell = fakeShell({ argv: cluster.argvOf("--max-pods", "16"), isRoot: false });
+    const shell = fakeShell({ argv: cluster.argvOf("--max-pods", "16"), isRoot: false, clock: slowClock(2_000) });
     const stop = systemClock.every(20, () => {
       if (cluster.methods.length > 4 && shell.stderr.text.includes("agent2")) shell.interrupt();
     });
