@@ -12,6 +12,7 @@ export function waitsFor(name: string): string {
 }
 
 export interface Call {
+  readonly netns: string;
   readonly process: ReturnType<Lab["start"]>["process"];
   readonly outcome: Promise<CniOutcome>;
   /** The answer, once it is there. */
@@ -71,7 +72,7 @@ export class AdmissionNode implements AsyncDisposable {
       seen.answer = answer;
       seen.tookMs = performance.now() - beganMs;
     });
-    return { process, outcome, seen };
+    return { netns, process, outcome, seen };
   }
 
   async add(pod: string, options: CallOptions = {}): Promise<CniOutcome> {

@@ -1,6 +1,8 @@
+import { rm, writeFile } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { attachments, errorOf } from "../conformance/node.ts";
-import { AdmissionNode, broken } from "./admission-node.ts";
+import type { TopAnswer } from "../../src/wire/top-view.ts";
+import { AdmissionNode, broken, waitsFor } from "./admission-node.ts";
 
 /** A node whose primary has failed for so many pods that it fails for everybody. */
 async function nodeWithBrokenPrimary(): Promise<AdmissionNode> {
@@ -52,4 +54,21 @@ test("a DEL ends a critical pod's stay, and nothing is left of it", async () => 
   expect(await deleted.outcome).toMatchObject({ exitCode: 0 });
   expect(errorOf(await critical.outcome)).toMatchObject({ code: 11 });
   expect(await attachments(node.lab)).toEqual([]);
+});
+
+test("sandboxes that the runtime takes away while their plugin runs hold up neither the others nor the pod's next one", async () => {
+  await using node = await AdmissionNode.start();
+  const gone = node.lab.path("control/gone");
+  await node.lab.script("first.ADD", waitsFor("gone") + broken);
+  for (const pod of ["a", "b", "c", "d"]) {
+    await rm(gone, { force: true });
+    const lost = await node.call("ADD", pod);
+    await node.untilRan("ADD", pod);
+    node.lab.deleteNetns(lost.netns);
+    await writeFile(gone, "");
+    expect(errorOf(await lost.outcome)).toMatchObject({ msg: expect.stringContaining("the switch is away") });
+  }
+  expect((await node.lab.ask<TopAnswer>({ ask: "top" })).openNetworks).toEqual([]);
+  await node.lab.unscript("first.ADD");
+  expect(await node.add("a", { sandbox: "a-again" })).toMatchObject({ exitCode: 0 });
 });

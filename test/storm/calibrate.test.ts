@@ -73,7 +73,9 @@ describe("levee sim calibrate", () => {
   test.each([["60"], ["219,60"], ["60,219,219"], ["60,120,219,900"]])("refuses the sizes %s", async (sizes) => {
     const { status, err } = await finished(start("calibrate", "--pods", sizes));
     expect(status).toBe(2);
-    expect(err).toContain(`Cannot use "${sizes}" as --pods: it must be two or three numbers of pods, the smallest first`);
+    expect(err).toContain(
+      `Cannot use "${sizes}" as --pods: it must be two or three numbers of pods, the smallest first`,
+    );
     expect(err).toContain("try: --pods 60,180,600");
   });
 });

@@ -30,7 +30,7 @@ export async function readModel(path: string | undefined): Promise<MachineModel>
   // Every key has been compared with the model's own.
   const model = read({ ...defaultModel }, found, "") as MachineModel;
   const { cores, multus } = model;
-  const counts = { cores, "multus.threads": multus.threads, "multus.threads430": multus.threads430 };
+  const counts = { cores, "multus.threads": multus.threads };
   for (const [key, count] of Object.entries(counts)) if (count < 1) throw wrong(path, key, count, "at least 1");
   return model;
 }

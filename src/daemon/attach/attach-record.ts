@@ -8,6 +8,7 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import { prepareDeviceInfo } from "../chains/device-info.ts";
+import { isNetnsGone } from "../chains/is-netns-gone.ts";
 import { subjectOf, subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "../serve/call.ts";
@@ -65,7 +66,8 @@ export class AttachRecord {
       // The reason for ending the call says more than the error of the plugin that was killed for it.
       const cause: unknown = call.givenUp.aborted ? call.givenUp.reason : thrown;
       const error = toLeveeError(cause, "Cannot attach the pod");
-      await reports.failed(error);
+      const { netns: path, netnsIdentity: identity } = call.header;
+      await reports.failed(error, () => isNetnsGone(call.hand, { path, identity }));
       throw await this.undo(call, record, error, reports);
     }
   }

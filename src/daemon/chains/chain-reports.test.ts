@@ -117,6 +117,19 @@ test.each([
   },
 );
 
+test.each([
+  ["charges a plugin's failure to the pod", false],
+  ["charges nobody when the namespace that the plugin ran in is gone", true],
+])("ChainReports %s", async (_what, isGone) => {
+  const { admission, reports } = await reported();
+  const begun = chainWithMac("default/lan");
+  reports.begin(begun);
+  reports.ran({ ...ran({ exitCode: 1 }), chain: begun, link: begun.links[0] } as Ran);
+  reports.end(false);
+  await reports.failed(new LeveeError("delegate-failed", "no"), () => Promise.resolve(isGone));
+  expect(admission.failuresOf("uid-1") === undefined).toBe(isGone);
+});
+
 test("ChainReports charges a route that cannot be set to the pod that asked for it", async () => {
   const { admission, reports } = await reported();
   reports.begin({ ...chain("default/lan"), routes: { dropV4: true, dropV6: false, gateways: ["10.0.0.1"] } });

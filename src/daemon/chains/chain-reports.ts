@@ -89,9 +89,12 @@ export class ChainReports {
     }
   }
 
-  async failed(error: LeveeError): Promise<void> {
+  /** `isGone`: whether the namespace that the plugins ran in is gone. */
+  async failed(error: LeveeError, isGone: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
     const failure = this.#failureOf(error);
     if (failure === undefined || this.#isOutOfTime(error)) return;
+    // No plugin works without a namespace. Neither the network is to blame, nor the pod, whose next sandbox has another.
+    if (this.#runs.length > 0 && (await isGone())) return;
     await this.#account?.look();
     this.#permit.settle(failure);
   }

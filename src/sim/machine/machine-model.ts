@@ -52,10 +52,8 @@ interface MultusModel {
   readonly pollMs: number;
   /** What Multus itself does for one request. */
   readonly requestCpuMs: number;
-  /** How many of its threads compute at once in 4.2.2. */
+  /** How many of its threads compute at once. */
   readonly threads: number;
-  /** The same in 4.3.0, which has more plugins running at a time in every storm. */
-  readonly threads430: number;
   readonly pluginCpuMs: number;
   /** As above: its plugins are always programs. */
   readonly pluginCpuPerPodUs: number;

@@ -67,7 +67,7 @@ describe("the model of Multus gives the verdict of the real storm", () => {
     expect(node?.attached).toBeWithin(1, pods);
   });
 
-  test("critical pods wait as long as in the real storm at 256Mi, and longer with 4.3.0", async () => {
+  test("critical pods wait as long as in the real storm at 256Mi", async () => {
     for (const kind of [kinds[0], kinds[1]]) {
       const longest = Math.max(...real("storm256", kind.label).vitalWaitsMs.map(Number));
       const { records } = await simulated({ ...grounds[2], ...kind });

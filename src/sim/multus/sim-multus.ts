@@ -22,8 +22,6 @@ interface MultusNeeds {
   readonly api: SimApi;
   /** Requests that it serves at once; undefined for any number. */
   readonly connectionLimit: number | undefined;
-  /** How many of them compute at once. */
-  readonly threads: number;
 }
 
 interface Request {
@@ -57,7 +55,7 @@ export class SimMultus implements NodeDaemon {
   }
 
   start(): void {
-    const { node, machine, api, threads } = this.#needs;
+    const { node, machine, api } = this.#needs;
     const session = node.kernel.newSession("multus");
     this.#session = session;
     this.#startedMs = node.time.nowMs;
@@ -65,7 +63,7 @@ export class SimMultus implements NodeDaemon {
     this.#tell("starts");
     machine.group.run(machine.model.multus.startCpuMs, () => {
       if (!session.process.isAlive) return;
-      this.#threads = new Threads(threads, machine.group);
+      this.#threads = new Threads(machine.model.multus.threads, machine.group);
       this.#requests = new MultusApi(api, session.process);
       this.#requests.start();
       this.#tell("is ready");

@@ -20,8 +20,8 @@ interface StormViewer {
 const quietMs = 3_000;
 /** The pods are known to the API server a little before the kubelet begins. */
 const seeMsMax = 40;
-/** After the last pod is deleted, for what is done later. */
-const tidyMs = 180_000;
+/** After the last pod is deleted, for what is done later: Levee's leak ledger pauses for up to an hour. */
+const tidyMs = { levee: 3_700_000, multus: 180_000 } as const;
 /** A look costs little, and a plot shows no more. */
 const momentsMax = 2_000;
 const lookMsMin = 100;
@@ -71,9 +71,7 @@ export async function runSimStorm(plan: SimStormPlan, viewer: StormViewer = {}):
 }
 
 function hardwareOf({ impl, connectionLimit, limits, model, restartMs }: SimStormPlan) {
-  const { threads, threads430 } = model.multus;
-  const multus =
-    impl === "levee" ? undefined : { connectionLimit, threads: impl === "multus-4.3.0" ? threads430 : threads };
+  const multus = impl === "levee" ? undefined : { connectionLimit };
   return { model, limits, multus, seeMsMax, restartMs };
 }
 
@@ -98,7 +96,7 @@ function schedule(world: SimWorld, { pods, faults }: SimStormPlan, watch: StormW
 }
 
 /** Deletes all pods, as only then a leak shows. */
-async function takeDown(world: SimWorld, { pods }: SimStormPlan, isInterrupted: () => boolean): Promise<void> {
+async function takeDown(world: SimWorld, { pods, impl }: SimStormPlan, isInterrupted: () => boolean): Promise<void> {
   for (const pod of pods) world.nodes.get(pod.node)?.runtime.remove(keyOf(pod));
   const { nowMs } = world.time;
   const isTidy = (): boolean =>
@@ -106,7 +104,8 @@ async function takeDown(world: SimWorld, { pods }: SimStormPlan, isInterrupted: 
       ({ node, runtime }) =>
         runtime.unfinished.length === 0 && [...node.kernel.leases.values()].every(({ size }) => size === 0),
     );
-  for (let waitedMs = 500; waitedMs <= tidyMs && !isTidy() && !isInterrupted(); waitedMs += 500)
+  const longestMs = impl === "levee" ? tidyMs.levee : tidyMs.multus;
+  for (let waitedMs = 500; waitedMs <= longestMs && !isTidy() && !isInterrupted(); waitedMs += 500)
     await world.time.run(nowMs + waitedMs, isInterrupted);
 }
 

@@ -44,7 +44,7 @@ interface Hardware {
   readonly model: MachineModel;
   readonly limits: ContainerLimits;
   /** Multus instead of Levee. */
-  readonly multus?: { readonly connectionLimit: number | undefined; readonly threads: number } | undefined;
+  readonly multus?: { readonly connectionLimit: number | undefined } | undefined;
   readonly seeMsMax: number;
   /** The pauses before the daemon starts again, instead of the kubelet's. */
   readonly restartMs?: readonly number[] | undefined;
