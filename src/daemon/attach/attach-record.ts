@@ -64,10 +64,8 @@ export class AttachRecord {
       return this.#reply(record, output);
     } catch (thrown) {
       // The reason for ending the call says more than the error of the plugin that was killed for it.
-      const cause: unknown = call.givenUp.aborted ? call.givenUp.reason : thrown;
-      const error = toLeveeError(cause, "Cannot attach the pod");
-      const { netns: path, netnsIdentity: identity } = call.header;
-      await reports.failed(error, () => isNetnsGone(call.hand, { path, identity }));
+      const error = toLeveeError(call.givenUp.aborted ? call.givenUp.reason : thrown, "Cannot attach the pod");
+      await reports.failed(error, () => isNetnsGone(call.hand, call.header.netns, call.header.netnsIdentity));
       throw await this.undo(call, record, error, reports);
     }
   }

@@ -89,12 +89,11 @@ export class ChainReports {
     }
   }
 
-  /** `isGone`: whether the namespace that the plugins ran in is gone. */
-  async failed(error: LeveeError, isGone: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
+  async failed(error: LeveeError, isNetnsGone = () => Promise.resolve(false)): Promise<void> {
     const failure = this.#failureOf(error);
     if (failure === undefined || this.#isOutOfTime(error)) return;
     // No plugin works without a namespace. Neither the network is to blame, nor the pod, whose next sandbox has another.
-    if (this.#runs.length > 0 && (await isGone())) return;
+    if (this.#runs.length > 0 && (await isNetnsGone())) return;
     await this.#account?.look();
     this.#permit.settle(failure);
   }

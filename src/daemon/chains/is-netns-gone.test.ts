@@ -17,10 +17,10 @@ test.each([
   ["the path leads to another one", { ...identity, inode: 4_026_532_001n }, true],
   ["the hand is lost", new Error("lost"), false],
 ])("isNetnsGone when %s", async (_what, found, isGone) => {
-  expect(await isNetnsGone(hand(found), { path, identity })).toBe(isGone);
+  expect(await isNetnsGone(hand(found), path, identity)).toBe(isGone);
 });
 
 test("isNetnsGone without a namespace asks nobody", async () => {
-  expect(await isNetnsGone(hand(new Error("asked")), { path: "", identity })).toBe(false);
-  expect(await isNetnsGone(hand(undefined), { path, identity: undefined })).toBe(false);
+  expect(await isNetnsGone(hand(new Error("asked")), "", identity)).toBe(false);
+  expect(await isNetnsGone(hand(undefined), path, undefined)).toBe(false);
 });

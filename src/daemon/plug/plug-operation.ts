@@ -68,7 +68,7 @@ export class PlugOperation {
       await this.#end(work, { gone, joined, renewed: [] });
     } catch (thrown) {
       const error = toLeveeError(thrown, "Cannot change the pod's networks");
-      await work.reports.failed(error, () => isNetnsGone(work.hand, work.now));
+      await work.reports.failed(error, () => isNetnsGone(work.hand, work.now.path, work.now.identity));
       // The runtime's DEL, or the next hand, finds the change in the journal.
       if (!work.givenUp.aborted && !work.hand.isLost) await this.#goBack(work, stage);
       throw error;
