@@ -15,10 +15,10 @@ export interface BenchOptions {
   readonly withPeers: boolean;
 }
 
-/** How often the floor is measured. The median counts. */
-const floorRuns = 3;
-/** A larger floor takes a minute and varies little. */
-const oftenMax = 219;
+/** How often a small storm is measured. The median counts. */
+const smallRuns = 3;
+/** A larger one takes up to a minute and varies little. */
+const smallMax = 219;
 /** On a busy machine 2,000 pods take some minutes. A floor that is cut off ends the whole run. */
 const floorCutMs = 600_000;
 
@@ -75,6 +75,11 @@ export class Bench {
     return figures;
   }
 
+  /** How often a storm of so many pods is measured. */
+  runsOf(pods: number): number {
+    return this.options.isQuick || pods > smallMax ? 1 : smallRuns;
+  }
+
   async stop(): Promise<void> {
     await this.ground.remove();
   }
@@ -85,7 +90,7 @@ export class Bench {
 
   async #measureFloor(pods: number): Promise<Floor> {
     const outcomes: StormOutcome[] = [];
-    while (outcomes.length < (this.options.isQuick || pods > oftenMax ? 1 : floorRuns)) {
+    while (outcomes.length < this.runsOf(pods)) {
       await this.ground.clear();
       const caller = await floorCaller(this.ground);
       outcomes.push(await storm(this.ground, caller, { pods: stormPods(pods), late: [], cutMs: floorCutMs }));

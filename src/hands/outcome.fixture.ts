@@ -23,6 +23,7 @@ export function outcome(changes: Partial<Outcome> = {}): Outcome {
     processes: 0,
     alive: false,
     programs: [],
+    isNetnsGone: false,
     builtIn: undefined,
     notBuiltIn: undefined,
     ...changes,

@@ -44,6 +44,8 @@ export interface Outcome {
   readonly alive: boolean;
   /** Programs that no word of the order covered: `NAME IDENTITY`, then what the file says of its origin. */
   readonly programs: readonly string[];
+  /** The runtime has taken the namespace away that the plugin should have worked in. */
+  readonly isNetnsGone: boolean;
   /** The version of the program for which the built-in plugin stood in; undefined when the program ran. */
   readonly builtIn: string | undefined;
   /** Why the built-in plugin did not serve although it might have. */
@@ -93,6 +95,7 @@ export function readOutcome(frame: Frame): Outcome {
     processes: countOf(frame, "processes"),
     alive: flagField(frame, "alive"),
     programs: lossyTexts(frame, "program"),
+    isNetnsGone: flagField(frame, "netns_gone"),
     builtIn: textField(frame, "built_in"),
     notBuiltIn: textField(frame, "not_built_in"),
   };

@@ -77,6 +77,7 @@ export const tagNumber = {
   not_built_in: 84,
   addresses_of: 85,
   address: 86,
+  netns_gone: 87,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

@@ -135,7 +135,7 @@ impl Hand {
                     "Cannot run a plugin in {}: it is another network namespace than when the call began",
                     order.variable("CNI_NETNS")
                 );
-                return self.end(order.step, Outcome::refused(&message));
+                return self.end(order.step, Outcome::refused(&message).without_netns());
             }
             // The namespace of the attachment is gone, and the one at its path belongs to another container.
             order = Rc::new(order.with_netns(""));

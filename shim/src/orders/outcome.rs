@@ -31,6 +31,11 @@ impl Outcome {
         Outcome::failed("refused", None, message)
     }
 
+    /// The runtime has taken the namespace of the call away, so no plugin can work in it.
+    pub fn without_netns(self) -> Outcome {
+        Outcome { fields: self.fields.flag(tag::NETNS_GONE, true), ..self }
+    }
+
     /// For an order that comes at a bad moment and can be made again later.
     pub fn too_busy(message: &str) -> Outcome {
         Outcome::failed("refused", Some(sys::EAGAIN), message)

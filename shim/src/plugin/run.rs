@@ -1,5 +1,6 @@
 //! One run of a plugin, from finding it to the facts about how it ended.
 
+use std::fs;
 use std::io;
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
@@ -247,7 +248,16 @@ impl Run {
             fields = fields.text(tag::FAILURE, "timeout").text(tag::MESSAGE, &message);
         }
         let succeeded = exit.and_then(Exit::exit_code) == Some(0) && self.killed_at.is_none();
-        Outcome { fields, ran: true, succeeded }
+        let outcome = Outcome { fields, ran: true, succeeded };
+        if succeeded || !self.is_netns_gone() {
+            return outcome;
+        }
+        outcome.without_netns()
+    }
+
+    fn is_netns_gone(&self) -> bool {
+        let path = self.order.variable("CNI_NETNS");
+        !path.is_empty() && matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }
 

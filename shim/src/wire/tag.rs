@@ -75,3 +75,4 @@ pub const BUILT_IN: u8 = 83;
 pub const NOT_BUILT_IN: u8 = 84;
 pub const ADDRESSES_OF: u8 = 85;
 pub const ADDRESS: u8 = 86;
+pub const NETNS_GONE: u8 = 87;

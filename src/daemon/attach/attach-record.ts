@@ -8,7 +8,6 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import { prepareDeviceInfo } from "../chains/device-info.ts";
-import { isNetnsGone } from "../chains/is-netns-gone.ts";
 import { subjectOf, subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "../serve/call.ts";
@@ -64,8 +63,9 @@ export class AttachRecord {
       return this.#reply(record, output);
     } catch (thrown) {
       // The reason for ending the call says more than the error of the plugin that was killed for it.
-      const error = toLeveeError(call.givenUp.aborted ? call.givenUp.reason : thrown, "Cannot attach the pod");
-      await reports.failed(error, () => isNetnsGone(call.hand, call.header.netns, call.header.netnsIdentity));
+      const cause: unknown = call.givenUp.aborted ? call.givenUp.reason : thrown;
+      const error = toLeveeError(cause, "Cannot attach the pod");
+      await reports.failed(error);
       throw await this.undo(call, record, error, reports);
     }
   }

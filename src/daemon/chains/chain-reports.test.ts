@@ -119,15 +119,15 @@ test.each([
 
 test.each([
   ["charges a plugin's failure to the pod", false],
-  ["charges nobody when the namespace that the plugin ran in is gone", true],
-])("ChainReports %s", async (_what, isGone) => {
+  ["charges nobody when the namespace that the plugin should have worked in is gone", true],
+])("ChainReports %s", async (_what, isNetnsGone) => {
   const { admission, reports } = await reported();
   const begun = chainWithMac("default/lan");
   reports.begin(begun);
-  reports.ran({ ...ran({ exitCode: 1 }), chain: begun, link: begun.links[0] } as Ran);
+  reports.ran({ ...ran({ exitCode: 1, isNetnsGone }), chain: begun, link: begun.links[0] } as Ran);
   reports.end(false);
-  await reports.failed(new LeveeError("delegate-failed", "no"), () => Promise.resolve(isGone));
-  expect(admission.failuresOf("uid-1") === undefined).toBe(isGone);
+  await reports.failed(new LeveeError("delegate-failed", "no"));
+  expect(admission.failuresOf("uid-1") === undefined).toBe(isNetnsGone);
 });
 
 test("ChainReports charges a route that cannot be set to the pod that asked for it", async () => {

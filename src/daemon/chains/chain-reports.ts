@@ -89,11 +89,9 @@ export class ChainReports {
     }
   }
 
-  async failed(error: LeveeError, isNetnsGone = () => Promise.resolve(false)): Promise<void> {
+  async failed(error: LeveeError): Promise<void> {
     const failure = this.#failureOf(error);
     if (failure === undefined || this.#isOutOfTime(error)) return;
-    // No plugin works without a namespace. Neither the network is to blame, nor the pod, whose next sandbox has another.
-    if (this.#runs.length > 0 && (await isNetnsGone())) return;
     await this.#account?.look();
     this.#permit.settle(failure);
   }

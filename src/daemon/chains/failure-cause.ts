@@ -51,6 +51,8 @@ export function pluginFailure(error: LeveeError, network: string, failed: Failed
   const cause = ofPlugins[error.code];
   const reason = error.message;
   if (cause !== "network") return cause === undefined ? undefined : { cause, reason };
+  // No plugin works without a namespace. Neither the network is to blame, nor the pod, whose next sandbox has another.
+  if (failed.last?.outcome.isNetnsGone === true) return undefined;
   // Its pods do not wait for it in line, so only their own holds slow them down.
   if (failed.isChosen) return { cause: "values", reason };
   const values = answeredValues(error, failed);

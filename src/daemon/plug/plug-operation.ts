@@ -7,7 +7,6 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import type { PlugEnd } from "../../state/journal/plug-record.ts";
 import { prepareDeviceInfo, removeDeviceInfo } from "../chains/device-info.ts";
-import { isNetnsGone } from "../chains/is-netns-gone.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Leaks } from "../undo/leaks.ts";
@@ -68,7 +67,7 @@ export class PlugOperation {
       await this.#end(work, { gone, joined, renewed: [] });
     } catch (thrown) {
       const error = toLeveeError(thrown, "Cannot change the pod's networks");
-      await work.reports.failed(error, () => isNetnsGone(work.hand, work.now.path, work.now.identity));
+      await work.reports.failed(error);
       // The runtime's DEL, or the next hand, finds the change in the journal.
       if (!work.givenUp.aborted && !work.hand.isLost) await this.#goBack(work, stage);
       throw error;

@@ -87,7 +87,10 @@ export class SimHand {
     this.#orders += 1;
     const run = plugins.start(call, session, (end) => {
       this.#runs.delete(step);
-      this.#ended({ step, fields: fieldsOf(end), hasRun: true, isOk: end.exitCode === 0 });
+      const isOk = end.exitCode === 0;
+      const isGone = call.netns !== "" && !this.#needs.kernel.netns.has(call.netns);
+      const gone: readonly OutgoingField[] = !isOk && isGone ? [["netns_gone", true]] : [];
+      this.#ended({ step, fields: [...fieldsOf(end), ...gone], hasRun: true, isOk });
     });
     this.#runs.set(step, () => run.kill());
     if (this.#needs.onProgress !== undefined) this.#report(step, run, firstLookMs);
