@@ -25,13 +25,14 @@ function* noLeader({ guards, leader }: GuardWorld): Generator<Broken> {
   yield { rule: "guard-leads", text: `no running guard leads: ${leader} holds the Lease` };
 }
 
-/** Only a person's hands, and a look at what may still come well, take longer. */
+/** Only a person's hands, and a look at what may still come well, take longer. Whoever comes after such a look waits for it. */
 function* unfinished({ api }: GuardWorld): Generator<Broken> {
-  for (const { metadata, spec, status } of decisionsOf(api.objects("decisions"))) {
-    const isPatient = spec.purpose === "ByHand" || status?.step?.endsWith("Verify") === true;
-    if (!isPatient && (status?.phase === "Approved" || status?.phase === "Running"))
-      yield { rule: "work-ends", text: `${metadata.name} is ${status.phase}: ${status.message}` };
-  }
+  const open = decisionsOf(api.objects("decisions")).filter(
+    ({ spec, status }) => spec.purpose !== "ByHand" && (status?.phase === "Approved" || status?.phase === "Running"),
+  );
+  if (open.some(({ status }) => status?.step?.endsWith("Verify") === true)) return;
+  for (const { metadata, status } of open)
+    yield { rule: "work-ends", text: `${metadata.name} is ${status?.phase}: ${status?.message}` };
 }
 
 function* unproposed({ api, time }: GuardWorld, _nowMs: number): Generator<Broken> {

@@ -129,12 +129,14 @@ describe("GuardRules", () => {
 
 describe("problemsAtEnd", () => {
   test("a Decision that nobody goes on with breaks work-ends", () => {
-    placeDecision("verifies", [verify], { phase: "Running", message: "", step: "2/2 Verify" });
     placeDecision("open", [], { phase: "Proposed", message: "" });
     expect(brokenAtEnd()).toEqual([]);
     placeDecision("left", [], { phase: "Approved", message: "" });
     placeDecision("stands", [], { phase: "Running", message: "", step: "1/2 RemovePods" });
     expect(brokenAtEnd()).toEqual(["work-ends", "work-ends"]);
+    // One at a time: they come after it.
+    placeDecision("verifies", [verify], { phase: "Running", message: "", step: "2/2 Verify" });
+    expect(brokenAtEnd()).toEqual([]);
   });
 
   test("an avalanche that nobody is asked about breaks proposed", () => {
