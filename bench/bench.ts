@@ -4,7 +4,7 @@ import { builtIn, Levee, withPrograms } from "./contenders/levee.ts";
 import { Multus, multusKinds, multusLabel } from "./contenders/multus.ts";
 import type { StormFigures } from "./storm/figures.ts";
 import { Ground } from "./ground/ground.ts";
-import { medianOf } from "./runs.ts";
+import { middleRun } from "./runs.ts";
 import { firstError, storm, type StormOutcome } from "./storm/storm.ts";
 import { stormPods } from "./storm/pods.ts";
 
@@ -95,9 +95,7 @@ export class Bench {
       const caller = await floorCaller(this.ground);
       outcomes.push(await storm(this.ground, caller, { pods: stormPods(pods), late: [], cutMs: floorCutMs }));
     }
-    const runsMs = outcomes.map(({ tookMs }) => tookMs ?? Infinity);
-    const middle = outcomes[runsMs.indexOf(medianOf(runsMs))];
-    if (middle === undefined) throw new Error("The floor was not measured");
-    return { ...middle, runsMs };
+    const timeOf = ({ tookMs = Infinity }: StormOutcome): number => tookMs;
+    return { ...middleRun(outcomes, timeOf), runsMs: outcomes.map(timeOf) };
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { acrossRuns, medianOf } from "./runs.ts";
+import { acrossRuns, medianOf, middleRun } from "./runs.ts";
 
 const show = (value: number): string => (Number.isFinite(value) ? `${value} s` : "never");
 
@@ -18,4 +18,10 @@ test.each([
   [[5], "5 s"],
 ])("acrossRuns shows the median of %j, or the spread when they differ by more than a tenth: %s", (values, shown) => {
   expect(acrossRuns(values, show)).toBe(shown);
+});
+
+test("middleRun is the run with the median time", () => {
+  const runs = [{ ms: 3 }, { ms: 1 }, { ms: 2 }];
+  expect(middleRun(runs, ({ ms }) => ms)).toBe(runs[2] as { ms: number });
+  expect(() => middleRun([], () => 0)).toThrow("There is no run of the storm");
 });

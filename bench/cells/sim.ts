@@ -71,7 +71,7 @@ export async function sim(bench: Bench): Promise<Cell> {
     verdicts,
     notes: [
       constants,
-      "The real storms of Levee run three times, those of Multus twice; where the runs differ by more than a tenth, the lowest and the highest are shown. The simulator has to be as near to one of the runs, or lie between two.",
+      "The real storms of Levee run three times, those of Multus twice; where the runs differ by more than a tenth, the lowest and the highest are shown. The simulator has to be near to one of the runs, or between two.",
     ],
     plots: {},
     figures: { fitted, storms, cases: figures },

@@ -5,7 +5,7 @@ import { floorLabel } from "../contenders/floor.ts";
 import { Levee } from "../contenders/levee.ts";
 import { mib } from "../storm/meter.ts";
 import { stormPods, vitalPods } from "../storm/pods.ts";
-import { acrossRuns, medianOf } from "../runs.ts";
+import { acrossRuns, middleRun } from "../runs.ts";
 import { attachTimes, stormOn } from "../storm/storm.ts";
 import { SlotWatch } from "../storm/slot-watch.ts";
 import { figuresOf, type StormFigures } from "../storm/figures.ts";
@@ -104,12 +104,9 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<StormSee
 async function ours(bench: Bench, contender: Contender, cell: StormCell): Promise<StormFigures> {
   const runs: StormFigures[] = [];
   while (runs.length < bench.runsOf(bench.count(cell.pods))) runs.push(await one(bench, contender, cell));
-  const times = runs.map(({ tookMs }) => tookMs ?? Infinity);
-  const middle = runs[times.indexOf(medianOf(times))];
-  if (middle === undefined) throw new Error(`${contender.label} was not measured`);
   const worst = (pick: (one: StormFigures) => number): number => Math.max(...runs.map(pick));
   return {
-    ...middle,
+    ...middleRun(runs, ({ tookMs = Infinity }) => tookMs),
     failedAdds: worst(({ failedAdds }) => failedAdds),
     oomKills: worst(({ oomKills }) => oomKills),
     restarts: worst(({ restarts }) => restarts),

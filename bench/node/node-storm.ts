@@ -1,6 +1,6 @@
 import type { Bench } from "../bench.ts";
 import type { Cell } from "../cell.ts";
-import { medianOf } from "../runs.ts";
+import { middleRun } from "../runs.ts";
 import { timeLine } from "../time-line.ts";
 import { contenderLabels, type ContenderName } from "./make-contender.ts";
 import { allRunningMs, nodeHeader, nodeRow, nodeVerdicts, type Outcomes } from "./node-table.ts";
@@ -39,7 +39,7 @@ function cellOf(outcomes: Outcomes, notes: readonly string[], count: number): Ce
   const known = Object.entries(outcomes) as readonly [ContenderName, readonly StormOutcome[]][]; // The keys are those of `outcomes`.
   const curves = known.map(([name, runs]) => ({
     label: contenderLabels[name],
-    attachedAtMs: middleRun(runs, count).runningMs,
+    attachedAtMs: middleRun(runs, (run) => allRunningMs(run, count)).runningMs,
   }));
   return {
     name: "node",
@@ -57,12 +57,4 @@ function cellOf(outcomes: Outcomes, notes: readonly string[], count: number): Ce
     plots: curves.length === 0 ? {} : { node: timeLine({ title, pods: count, curves, what: "pods running" }) },
     figures: outcomes,
   };
-}
-
-/** The run whose time is the median. */
-function middleRun(runs: readonly StormOutcome[], count: number): StormOutcome {
-  const times = runs.map((run) => allRunningMs(run, count));
-  const run = runs[times.indexOf(medianOf(times))];
-  if (run === undefined) throw new Error("There is no run of the storm");
-  return run;
 }
